@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of one open device: who has how much of it, and what happens when there is no more.
+// The memory of one open device: who has how much of it, and what happens when it runs out.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct LiveBuffer {
   uint64_t bytes = 0;
 };
 
-// Buffers that someone keeps for later use and can do without.
+// Buffers that an owner keeps for later use, and can do without.
 class Reserve {
  public:
   virtual ~Reserve() = default;
@@ -27,17 +27,17 @@ class Reserve {
   virtual bool release() = 0;
 };
 
-// A handle; safe from any thread. It keeps its device open. All that allocate through copies of one
-// handle see each other's buffers.
+// A handle; safe from any thread. It keeps its device open. All copies of one handle share their
+// list of buffers.
 class DeviceMemory {
  public:
   DeviceMemory() = default;
   explicit DeviceMemory(hal::Device device);
 
   const hal::Device& device() const;
-  // Undefined contents. If the device has no memory for it, all reserves are released and it is
-  // tried once more; then out_of_memory names what was asked for, the device's limit, and every
-  // live buffer of at least a hundredth of the bytes that are alive.
+  // A buffer with undefined contents. If the device has no memory for it, all reserves are
+  // released, and the allocation is tried once more. Then out_of_memory names what was asked for,
+  // the device's limit, and every live buffer of at least a hundredth of the live bytes.
   Result<hal::Buffer> allocate(uint64_t bytes, std::string name, std::string holder) const;
   // Largest first.
   std::vector<LiveBuffer> live() const;

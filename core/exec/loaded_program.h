@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device program that is built, loaded and ready to run again and again: kernels prepared, memory
-// for temporaries kept between runs. All three classes are handles; copies are cheap and may be
-// used from any thread at once.
+// A device program that is built, loaded and ready to run again and again. Its kernels are
+// prepared, and memory for temporaries is kept between runs. All three classes are handles; copies
+// are cheap and may be used from any thread at once.
 #pragma once
 
 #include <cstdint>
@@ -32,10 +32,10 @@ class Run {
  public:
   // Done when every kernel is; fails with the first cause.
   const hal::Event& done() const { return done_; }
-  // Waits; a failure says which kernel of which program failed, or that its prologue did. Without
-  // `watch_kernels` it is the program alone.
+  // Waits. A failure says which kernel of which program failed, or that its prologue did. Without
+  // `watch_kernels` it names the program alone.
   Status wait() const;
-  // Of each kernel in launch order, of each run in a row, none without `watch_kernels`;
+  // The times of the kernels in launch order, for each run in a row; none without `watch_kernels`.
   // failed_precondition before the run is done.
   Result<std::vector<KernelTime>> times() const;
 
@@ -48,10 +48,10 @@ class Run {
 };
 
 struct RunOptions {
-  // The plugin is asked for the end of each kernel, not of the last one alone.
+  // Ask the plugin for the end of each kernel, and not of the last one alone.
   bool watch_kernels = false;
-  // So many runs are one: each begins when the one before has ended, without the host in between.
-  // invalid_argument for more than 2^20 launches.
+  // So many runs make one piece of work: each begins when the one before has ended, without the
+  // host in between. invalid_argument for more than 2^20 launches.
   uint32_t in_a_row = 1;
 };
 
@@ -60,14 +60,14 @@ class Binding {
  public:
   Binding() = default;
   bool valid() const { return state_ != nullptr; }
-  // Done when the prologue is, which reads the constants until then; no event if there is none.
-  // Where it fails all runs of this binding do.
+  // Done when the prologue is; no event if there is no prologue. The prologue reads the constants
+  // until then. If it fails, all runs of this binding fail.
   const hal::Event& ready() const;
-  // Starts the kernels of main after `waits` and returns at once. One argument per plan().inputs
-  // and per plan().outputs; constants must be those of the binding. Runs may overlap in time: each
-  // has temporaries of its own, and the caller orders those that share tensors by `waits`. Where
-  // the device has no memory for more temporaries, a run takes over those of the earliest run under
-  // way and starts after its end.
+  // Starts the kernels of main after `waits`, and returns at once. One argument per plan().inputs
+  // and per plan().outputs; constants must be those of the binding. Runs may overlap in time. Each
+  // has temporaries of its own, and the caller orders runs that share tensors by `waits`. If the
+  // device has no memory for more temporaries, a run takes over those of the earliest run under
+  // way, and starts after its end.
   Result<Run> run(std::span<const hal::Argument> inputs, std::span<const hal::Argument> outputs,
                   hal::Waits waits = {}, const RunOptions& options = {}) const;
 

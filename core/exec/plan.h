@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has to be in memory and in which order kernels may run, read off the two outermost levels of
-// a device program: its tensors (the entry block's allocations, the temporaries of #prologue and
-// #main) and the kernels that a library offers for it. Nothing of a device is touched here.
+// What has to be in memory, and in which order kernels may run. Both are read off the two outermost
+// levels of a device program: its tensors (the entry block's allocations, the temporaries of
+// #prologue and #main) and the kernels that a library offers for it. Nothing here touches a device.
 //
 // Temporaries share one arena per part. Two of them may lie at the same place if, in launch order,
 // the last use of one comes before the first use of the other. Launches wait for exactly what their
-// memory demands (written before read, read before overwritten, overwritten in order), never for
-// mere launch order, so that independent kernels may overlap.
+// memory demands (read after write, write after read, write after write), never for mere launch
+// order, so that independent kernels may overlap.
 #pragma once
 
 #include <cstdint>
@@ -68,10 +68,11 @@ struct Plan {
 // Every tensor in an arena starts at a multiple of this.
 inline constexpr uint64_t kArenaAlignment = 256;
 
-// `kernels` is what the library of `program` lists. hal::kPluginFault unless each statement of the
-// parts has exactly one kernel, in their order, or a part has one for all, and each takes what its
-// statement's refinements say. invalid_argument if the program reads what nothing has written.
-// Time: linear in the program but for the placement of n temporaries, at worst n^2 comparisons.
+// `kernels` is what the library of `program` lists. Each statement of the parts has exactly one
+// kernel, in their order, or a part has one kernel for all; each kernel takes what its statement's
+// refinements say. Otherwise hal::kPluginFault. invalid_argument if the program reads what nothing
+// has written. Time: linear in the program, except for the placement of n temporaries, which takes
+// n^2 comparisons at worst.
 Result<Plan> make_plan(const stripe::Program& program, const std::vector<hal::KernelInfo>& kernels);
 
 }  // namespace stria::exec

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways over the buses of a hardware model: from memory to transfer unit to memory. Rule C5 of
-// docs/semantics.md: the shortest over buses and other transfer units, never through a memory or an
-// execution unit; none, several and one that carries nothing are errors, which name both ends.
+// Ways over the buses of a hardware model: from a memory to a transfer unit to a memory. Rule C5 of
+// docs/semantics.md: the shortest way over buses and other transfer units, never through a memory
+// or an execution unit. No way, several shortest ways, and a way that carries nothing are errors,
+// which name both ends.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +23,12 @@ namespace stria {
 // "DRAM[0]".
 std::string to_string(const UnitInstance& unit);
 
-// The instances of the unit that buses lead to or from, in ascending order; the first alone if
+// The instances of the unit that buses begin or end at, in ascending order; the first one alone if
 // there are none. A model may have more instances than can be looked at one by one.
 std::vector<int64_t> instances_on_buses(const HardwareModel& model, std::string_view unit);
 
-// Which buses lead from where: looked up once for all that asks about a model. Keeps nothing of it.
+// Which buses lead from which unit, looked up once for all questions about a model. Keeps no
+// reference to it.
 class BusMap {
  public:
   explicit BusMap(const HardwareModel& model);
@@ -38,23 +40,23 @@ class BusMap {
     bool carries = true;
   };
   std::vector<Branch> buses_;  // as in the model
-  // Positions in buses_, in their order.
+  // By unit: positions in buses_, in their order.
   std::map<std::pair<std::string, int64_t>, std::vector<size_t>> from_;
   std::set<std::string> transfers_;  // units that ways lead through
 };
 
-// All that is reached from one unit. Keeps nothing of the map.
+// All units that are reached from one unit. Keeps no reference to the map.
 class BusReach {
  public:
-  // `until`, if it is not null: what is not nearer than it need not be reached.
+  // `until`, if it is not null: units that are not closer than it need not be reached.
   BusReach(const BusMap& map, const UnitInstance& from, const UnitInstance* until = nullptr);
   BusReach(const HardwareModel& model, const UnitInstance& from,
            const UnitInstance* until = nullptr)
       : BusReach(BusMap(model), from, until) {}
 
-  // Positions in HardwareModel::buses, in the order in which they are passed. not_found: there is
-  // no way, or `to` is where it starts; invalid_argument: several shortest ones; out_of_range: a
-  // bus on it carries 0 bytes per cycle.
+  // The way: positions in HardwareModel::buses, in the order in which they are passed. not_found:
+  // there is no way, or `to` is where it starts. invalid_argument: several shortest ways.
+  // out_of_range: a bus on the way carries 0 bytes per cycle.
   Result<std::vector<size_t>> way_to(const UnitInstance& to) const;
   const UnitInstance& start() const { return reached_[0].unit; }
 
@@ -62,7 +64,7 @@ class BusReach {
   struct Reached {
     UnitInstance unit;
     size_t steps = 0;
-    uint64_t ways = 1;  // shortest ones
+    uint64_t ways = 1;  // how many shortest ways there are
     size_t before = 0;  // the unit that it is reached from, and the bus
     size_t bus = 0;
     bool carries = true;  // the bus
@@ -72,14 +74,14 @@ class BusReach {
 };
 
 struct TransferWay {
-  std::vector<size_t> in, out;  // buses to the transfer unit, and behind it
+  std::vector<size_t> in, out;  // buses to the transfer unit, and from it
 };
 // From one memory over the transfer unit to the other. Errors as those of BusReach::way_to; they
 // begin with the two memories and the unit.
 Result<TransferWay> transfer_way(const HardwareModel& model, const UnitInstance& from,
                                  const UnitInstance& through, const UnitInstance& to);
-// The same with what is reached from the first memory: for many units, each in the time of its own
-// way.
+// The same, with what is reached from the first memory: for many units, each takes only the time of
+// its own way.
 Result<TransferWay> transfer_way(const BusMap& map, const BusReach& from,
                                  const UnitInstance& through, const UnitInstance& to);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operations and memories of one technology cost, in picojoules: a file of hwmodels/energy,
+// What operations and memories of one technology cost, in picojoules. It is a file of
+// hwmodels/energy:
 //
 //   {"name": "horowitz45", "node_nm": 45,
 //    "operations_pJ": {"add.i8": 0.03, "source": "…"},
@@ -8,8 +9,8 @@
 //                 "DDR": {"access_bytes": 8, "source": "…",
 //                         "at": [{"pJ_low": 1300, "pJ_high": 2600}]}}}
 //
-// A hardware model names the file in `energy_table`, and its units say in `energy_from` what of it
-// holds for them, so that a memory of another size has another energy.
+// A hardware model names the file in `energy_table`. Its units say in `energy_from` which entry of
+// it holds for them. So a memory of another size has another energy.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +38,7 @@ struct MemoryEnergy {
 
   struct PerByte {
     double low_pj = 0, high_pj = 0;
-    bool beyond = false;  // the size is outside those of the table, whose nearest one speaks
+    bool beyond = false;  // the size is outside those of the table; the closest one is used
   };
   // Between two sizes the energy is a power of the size.
   PerByte per_byte(int64_t size_bytes) const;
@@ -53,11 +54,12 @@ struct EnergyTable {
 
 // Errors are as those of a hardware model. Thread-safe.
 Result<EnergyTable> parse_energy_table(const SourceText& file);
-// Pointers of the numbers of the table that no `source` speaks of, sorted.
+// Pointers of the numbers in the table that have no `source`, sorted.
 std::vector<std::string> numbers_without_source(const EnergyTable& table);
 
-// Fills the energies that `model`, read from `file`, takes from its energy table and does not give
-// itself, in its typed fields, in `merged` and in `origins`; both then name no table any more.
+// Fills in the energies that `model`, read from `file`, takes from its energy table and does not
+// give itself: in its typed fields, in `merged` and in `origins`. Afterwards `model` and `merged`
+// name no table any more.
 Status fill_energies(const SourceText& file, const PlacedTexts& texts, HardwareModel& model,
                      nlohmann::json& merged, std::map<std::string, FieldOrigin>& origins);
 

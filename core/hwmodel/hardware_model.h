@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hardware model: what passes, cost model, device picker and simulator know about a machine.
-// One object, made of a JSON template (a file of a plugin or of an architect), its parameters and
-// what a device reports about itself; a size is written down once.
+// The hardware model: what passes, costs, the device picker and the simulator know about a machine.
+// It is one object, made of a JSON template (a file of a plugin or of an architect), its
+// parameters, and what a device reports about itself. Each size is written down once.
 //
 //   {
 //     "name": "cpu", "clock_mhz": 2000,
@@ -13,8 +13,8 @@
 //   }
 //
 // hwmodels/schema/hwmodel.schema.json lists every key. In the template, `device` is the object that
-// the device reports (absent: not set), so `{{ device.clock_mhz | default(2000) }}` lets it speak.
-// Any object may say in `source` where its numbers are from.
+// the device reports (not set if there is none). So `{{ device.clock_mhz | default(2000) }}` takes
+// the device's number if there is one. Any object may say in `source` where its numbers are from.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +34,11 @@
 namespace stria {
 
 // Numbers that the model does not give are 0, which readers take as "not known". A cycle is one of
-// the model's clock_mhz, or of the unit's own where it gives one. Sizes, rates, energies and areas
-// are of one instance of a unit.
+// the model's clock_mhz, or of the unit's own clock if it has one. Sizes, rates, energies and areas
+// are those of one instance of a unit.
 
-enum class MemoryPolicy { unknown, managed, lru };  // who decides what is in it: program or cache
+// Who decides what is in it: the program (a scratchpad), or the memory itself (a cache).
+enum class MemoryPolicy { unknown, managed, lru };
 
 struct MemoryUnit {
   std::string name;
@@ -45,10 +46,10 @@ struct MemoryUnit {
   int64_t size_bytes = 0;  // JSON: size_KiB
   MemoryPolicy policy = MemoryPolicy::unknown;
   int64_t line_bytes = 0;  // the smallest piece that moves: a cache line, a transaction
-  int64_t ways = 0;        // places of a line, of a cache
+  int64_t ways = 0;        // cache: places that a line may take
   int64_t banks = 0;       // parts that can be accessed at once
   int64_t bank_bytes = 0;  // width of one bank's access
-  double clock_mhz = 0;    // that its cycles count; 0 = the model's
+  double clock_mhz = 0;    // its cycles are of this clock; 0 = the model's
   double latency_cycles = 0;
   double read_bytes_per_cycle = 0, write_bytes_per_cycle = 0;
   std::string energy_from;  // memory of the model's energy table (energy_table.h); may be empty
@@ -57,27 +58,28 @@ struct MemoryUnit {
   double area_mm2 = 0;
 };
 
-// What an execution unit reaches with elements of one type, at best.
+// The rates that an execution unit reaches with elements of one type, at best.
 struct TypeRates {
   double ops_per_cycle = 0;  // a multiply-add is two, whatever the unit's `operation`
-  // By memory unit: bytes of such elements that it reads from there.
+  // By memory unit: bytes of such elements that it reads from that memory.
   std::map<std::string, double> read_bytes_per_cycle;
 };
 
 // What an operand of an instruction is, and where.
 struct InstructionOperand {
   std::string name;      // "A"
-  bool written = false;  // an aggregation's target is read too
+  bool written = false;  // if it is an aggregation's target, it is read too
   DataType type = DataType::fp32;
   std::vector<std::string> dims;  // the indices that it varies with, slowest first
   std::string home;               // memory unit
-  // Which lane and slot holds an element, as affine functions of the bits of its coordinates, in
-  // the spelling of a Stripe location: "lane" -> "4*d0[0+:3] + d1[1+:2]". Empty: the home is
-  // addressed.
+  // Which lane and slot holds an element: affine functions of the bits of its coordinates, spelled
+  // as in a Stripe location: "lane" -> "4*d0[0+:3] + d1[1+:2]". Empty: the home is addressed
+  // memory.
   std::map<std::string, std::string> fragment;
 };
 
-// One instruction that does a whole stencil, such as a matrix product. Matched by `tensorize`.
+// One instruction that does a whole stencil, such as a matrix product. The pass `tensorize` matches
+// it.
 struct Instruction {
   struct Index {
     std::string name;
@@ -86,12 +88,12 @@ struct Instruction {
   std::string name;
   std::vector<Index> indices;
   std::vector<InstructionOperand> operands;
-  double cycles = 0;          // from one to the next on the same unit: its throughput
+  double cycles = 0;          // from one to the next on the same unit (the throughput)
   double latency_cycles = 0;  // until its results can be used
 };
 
-// An array of multiply-adds through which operands move in step. What stays in the array is the
-// result, the second operand (weights) or the first one (inputs).
+// A systolic array: multiply-adds through which operands move in step. What stays in the array is
+// the result, the second operand (weights) or the first one (inputs).
 struct SystolicArray {
   enum class Dataflow { output_stationary, weight_stationary, input_stationary };  // JSON: os ws is
   int64_t rows = 1, columns = 1;
@@ -101,7 +103,7 @@ struct SystolicArray {
 struct ExecutionUnit {
   std::string name;
   int64_t count = 1;
-  double clock_mhz = 0;  // that its cycles count; 0 = the model's
+  double clock_mhz = 0;  // its cycles are of this clock; 0 = the model's
   enum class Operation { flop, mac };
   Operation operation = Operation::flop;  // what ops_per_cycle counts; JSON: op
   double ops_per_cycle = 0;               // as `flop`, a multiply-add is two
@@ -110,9 +112,9 @@ struct ExecutionUnit {
   int64_t vector_bytes = 0;
   int64_t vector_registers = 0;
   int64_t fma_latency_cycles = 0;
-  int64_t max_threads = 0;  // points that may run together on it
+  int64_t max_threads = 0;  // lanes that may run on it at once
   std::map<DataType, TypeRates> rates;
-  std::optional<SystolicArray> systolic;    // how long products take, in place of ops_per_cycle
+  std::optional<SystolicArray> systolic;    // products take its time, not ops_per_cycle
   std::vector<Instruction> instructions;    // by name
   std::string energy_from;                  // "operations" of the model's energy table, or empty
   std::map<std::string, double> energy_pj;  // "mac.i8": of one operation
@@ -123,8 +125,8 @@ struct ExecutionUnit {
 struct TransferUnit {
   std::string name;
   int64_t count = 1;
-  double clock_mhz = 0;       // that its cycles count; 0 = the model's
-  bool half_duplex = false;   // one transfer at a time; else one from each memory; JSON: duplex
+  double clock_mhz = 0;       // its cycles are of this clock; 0 = the model's
+  bool half_duplex = false;   // one transfer at a time, else one from each memory; JSON: duplex
   double latency_cycles = 0;  // to set up a transfer
   double pj_per_byte = 0;
   double leakage_mw = 0;
@@ -141,15 +143,15 @@ struct UnitInstance {
 struct Bus {
   std::vector<UnitInstance> sources;
   std::vector<UnitInstance> sinks;
-  double clock_mhz = 0;  // that its cycles count; 0 = the model's
+  double clock_mhz = 0;  // its cycles are of this clock; 0 = the model's
   double bytes_per_cycle = 0;
   double latency_cycles = 0;
   double pj_per_byte = 0;
 };
 
-// What the tile search with cost "roofline_occupancy" aims at on a processor of work groups.
+// Goals of the cost "roofline_occupancy", for a processor of work groups.
 struct GroupSettings {
-  int64_t threads = 0;    // of a group; a power of two
+  int64_t threads = 0;    // lanes of a group; a power of two
   int64_t vec_size = 1;   // elements of a vector
   int64_t mem_width = 0;  // bytes of a transaction; a power of two
   int64_t max_mem = 0;    // bytes of local memory of a group
@@ -161,10 +163,10 @@ struct GroupSettings {
 
 // Where one field of a model came from.
 struct FieldOrigin {
-  std::string place;                  // "cpu.json:5"; "" if the device alone speaks
-  std::vector<std::string> settings;  // parameters given from outside that it was computed from
-  std::vector<std::string> device;    // JSON pointers of what the device reports, likewise
-  bool defaulted = false;             // a `default` spoke for a parameter or for the device
+  std::string place;                  // "cpu.json:5"; "" if it is the device's alone
+  std::vector<std::string> settings;  // parameters from outside that it was computed from
+  std::vector<std::string> device;    // JSON pointers into the device's report, likewise
+  bool defaulted = false;             // a `default` stood in for a parameter or for the device
   std::string source;                 // what the model says of a number; "" = nothing
   // "cpu.json:5, device", "--set NUM_SRAM (slides.json:9)", without the source.
   std::string to_string() const;
@@ -175,7 +177,7 @@ class HardwareModel {
   std::string name;
   std::string description;
   double clock_mhz = 0;
-  bool simulated = false;                // no machine behind it: never the fastest one there is
+  bool simulated = false;                // no machine is behind it; the device picker skips it
   double launch_us = 0;                  // from the host's call to a kernel's start
   std::vector<MemoryUnit> memories;      // by name
   std::vector<ExecutionUnit> executors;  // by name
@@ -187,25 +189,26 @@ class HardwareModel {
   const ExecutionUnit* find_executor(std::string_view unit) const;
   const TransferUnit* find_transfer(std::string_view unit) const;
 
-  // Instances of a unit of any kind; nullopt if the model has none of that name. What the verifier
-  // and passes check locations against.
+  // How many instances the unit has, whatever its kind; nullopt if the model has no unit of that
+  // name. The verifier and passes check locations against it.
   std::optional<int64_t> unit_count(std::string_view unit) const;
-  // Cycles of a unit with this clock in one of the model's clock; 1 if one of them is 0.
+  // How many cycles a unit with this clock has in one cycle of the model's clock; 1 if one of the
+  // clocks is 0.
   double unit_cycles(double unit_clock_mhz) const {
     return unit_clock_mhz > 0 && clock_mhz > 0 ? unit_clock_mhz / clock_mhz : 1;
   }
   // Every unit with its count.
   std::map<std::string, int64_t> units() const;
 
-  // Lanes of a vector of `element_bytes` wide elements on the first execution unit that has vectors
-  // (in name order), or on `unit` if that is not empty; 1 if the model gives no vectors.
+  // Lanes of a vector with elements of `element_bytes`, on the first execution unit (in name order)
+  // that has vectors, or on `unit` if that is not empty; 1 if the model gives no vectors.
   int64_t vector_lanes(int64_t element_bytes, std::string_view unit = {}) const;
 
   // The merged model as JSON: what pipelines see as `hw`. Each number's source stands beside it.
   const nlohmann::json& merged() const { return *merged_; }
-  // By JSON pointer of each text, number and list.
+  // The origin of each text, number and list, by JSON pointer.
   const std::map<std::string, FieldOrigin>& origins() const { return origins_; }
-  // Pointers of the numbers that no `source` speaks of, sorted.
+  // Pointers of the numbers that have no `source`, sorted.
   std::vector<std::string> numbers_without_source() const;
   // The merged model as indented JSON.
   std::string to_string() const;
@@ -220,9 +223,9 @@ class HardwareModel {
 };
 
 // Renders and reads the model in `file`. `device_json` is what a device reports about itself, in
-// the same schema ("" = nothing): its fields fill what the file leaves out, the file's fields win.
-// Arrays count as one field. Unknown keys, wrong types and sizes out of range are errors that name
-// file, line, JSON pointer and the nearest right name. Thread-safe.
+// the same schema ("" = nothing). Its fields fill in what the file leaves out; the file's fields
+// win. An array counts as one field. Unknown keys, wrong types and sizes out of range are errors
+// that name file, line, JSON pointer and the closest right name. Thread-safe.
 Result<HardwareModel> load_hardware_model(const SourceText& file,
                                           const TemplateSettings& settings = {},
                                           std::string_view device_json = {});

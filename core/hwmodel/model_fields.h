@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From JSON to the typed fields of a hardware model: which keys there are, and their limits. An
+// From JSON to the typed fields of a hardware model: the keys that exist, and their limits. An
 // internal part of hardware_model.h.
 #pragma once
 

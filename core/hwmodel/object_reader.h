@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads JSON objects with known keys: of a hardware model, of a table of energies. Every mistake is
-// an error that names the place, the JSON pointer, the value, the limit and the nearest right name.
-// An internal part of hardware_model.h and energy_table.h.
+// Reads JSON objects with known keys, of a hardware model or of a table of energies. Every mistake
+// is an error that names the place, the JSON pointer, the value, the limit and the closest right
+// name. An internal part of hardware_model.h and energy_table.h.
 //
 // Any object may have a `source`: where its numbers are from, a text for all of them or an object
 // of texts by key.
@@ -57,10 +57,10 @@ class ObjectReader {
   ObjectReader(const PlacedTexts& texts, const nlohmann::json& object, std::string pointer)
       : texts_(texts), object_(object), pointer_(std::move(pointer)) {}
 
-  // Whether it is an object, which all that follows presumes.
+  // Fails unless it is an object, which all that follows presumes.
   Status check() const;
 
-  // Each reads one key, which then is known; a key that is absent leaves `value` as it is.
+  // Each of these reads one key, which is then a known one. An absent key leaves `value` as it is.
   Status text(const std::string& key, std::string& value);
   // One of `choices`; `value` is its position.
   Status choice(const std::string& key, const std::vector<std::string>& choices, size_t& value);
@@ -99,8 +99,8 @@ class ObjectReader {
   std::vector<std::string> known_;
 };
 
-// What `root` says of the number at `pointer`: the `source` of its own object, or of the nearest
-// one around it, but of none that holds other units too. "" if it says nothing.
+// The source of the number at `pointer`: the `source` of its own object, or of the closest one
+// around it that does not hold other units too. "" if there is none.
 std::string source_of(const nlohmann::json& root, const std::string& pointer);
 
 // "add.i8" and the like: picojoules by operation (add, mul, mac, other) and element type.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic of values with error bounds: the fp64 value of an operation and how far a conforming
-// device's result may be from it. The formulas are those of check.h.
+// Arithmetic on values with error bounds. Each operation has an fp64 value, and a bound on how much
+// the result of a conforming device may differ from it. check.h has the formulas.
 #pragma once
 
 #include <cmath>
@@ -17,19 +17,19 @@ double largest(DataType type);
 // k u / (1 - k u) for the unit roundoff u of float `type`; infinite from k u = 1 on.
 double gamma(DataType type, int64_t k);
 
-// x, whose typed value is `from`, converted to `to`, which gave `converted`.
+// Converts x, whose typed value is `from`, to `to`; the typed conversion gave `converted`.
 Bounded convert_bounded(const Scalar& from, const Bounded& x, DataType to, const Scalar& converted);
 
-// name.op_type of operands that are already converted; `typed` is the typed result.
+// The builtin in op_type, on operands that are already converted; `typed` is the typed result.
 Bounded call_bounded(const Builtin& builtin, DataType op_type, const Scalar* operands,
                      const Bounded* x, const Scalar& typed);
 
-// The same for a row of add, sub or mul in fp32 or fp64: element k of operand a is a[k * a_stride];
-// `typed` are the typed results, as float or double. False: not one of these.
+// The same for a row of add, sub or mul in fp32 or fp64. Element k of operand a is a[k * a_stride];
+// `typed` are the typed results, as float or double. False: it is not one of these.
 bool arithmetic_bounded(const Builtin& builtin, DataType type, const Bounded* a, int a_stride,
                         const Bounded* b, int b_stride, const void* typed, int64_t n, Bounded* out);
 
-// A running sum, and what becomes of it.
+// A running sum: takes a term; its total.
 inline void add_term(Aggregating::Sum& sum, const Bounded& term) {
   sum.value += term.value;
   sum.magnitude += std::fabs(term.value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a device's result may be from the interpreter's. Beside each typed value the interpreter
-// carries an fp64 value and a bound on the error of any conforming device:
+// How much a device's result may differ from the interpreter's. Beside each typed value the
+// interpreter carries an fp64 value, and a bound on the error of any conforming device:
 //
 // * a sum of n terms t: gamma(n + 1) * sum|t| + sum of the terms' bounds, where
 //   gamma(k) = k u / (1 - k u) and u is the unit roundoff of the aggregation type (any order of
@@ -8,10 +8,10 @@
 // * a builtin: the operands' bounds carried to first order, plus the record's ULP bound;
 // * a store: one rounding to a narrower storage type.
 //
-// The first two include the rounding of the fp64 value itself, which matters to fp64 programs.
+// The first two include the rounding of the fp64 value itself. It matters for fp64 programs.
 //
-// An element that depends on a comparison or integer conversion whose operands are nearer than
-// their bounds is undecided: it is skipped and counted. Integers are exact.
+// An element is undecided if it depends on a comparison, or on a conversion to integer, whose
+// operands are closer than their bounds. It is skipped and counted. Integers are exact.
 #pragma once
 
 #include <cstdint>
@@ -42,9 +42,9 @@ Result<std::vector<Reference>> interpret_with_bounds(const stripe::Program& prog
                                                      const std::vector<TensorArg>& inputs,
                                                      const InterpOptions& options = {});
 
-// The same for `count` elements of each output, chosen by `seed`, first and last always among them,
-// each once, ascending. Only what they need is computed, backwards through the kernels of *generic*
-// Stripe (kernels of one level); a program of another form is interpreted whole.
+// The same for `count` elements of each output, chosen by `seed`: the first and the last one
+// always, each once, ascending. Only what they need is computed, backwards through the kernels of
+// *generic* Stripe (kernels of one level). A program of another form is interpreted as a whole.
 Result<std::vector<Reference>> interpret_sample(const stripe::Program& program,
                                                 const std::vector<TensorArg>& inputs, int64_t count,
                                                 uint64_t seed, const InterpOptions& options = {});
@@ -56,8 +56,8 @@ struct CheckReport {
   double max_abs_error = 0;
   double max_rel_error = 0;  // relative to |value|; elements of value 0 do not count
   double max_bound = 0;      // largest finite bound of a compared element
-  int64_t worst_element =
-      -1;                  // row-major position of the largest error / bound; -1 if none compared
+  // Row-major position of the element with the largest error / bound; -1 if none was compared.
+  int64_t worst_element = -1;
   std::string worst_text;  // "O[0, 3]: got 1.5, expected 1.25 within 1e-06"; "" if no error
   bool passed() const { return failures == 0; }
 };

@@ -22,8 +22,8 @@ struct Column {
 // out[k] = f(in[0][k], in[1][k], …) for k < n.
 using ColumnCall = void (*)(void* out, const Column* in, int64_t n);
 
-// A typed loop for the builtin on operands that already have their operand types, or null: then
-// element_of / set_element and the record's reference.
+// A typed loop for the builtin, on operands that already have their operand types. Null if there is
+// none: then use element_of, set_element and the record's reference.
 ColumnCall column_call(const Builtin& builtin, DataType op_type);
 // A typed loop for conversions that cannot overflow and round at most once, or null.
 ColumnCall column_convert(DataType from, DataType to);
@@ -31,7 +31,7 @@ ColumnCall column_convert(DataType from, DataType to);
 using ColumnCombine = void (*)(void* acc, int64_t acc_stride, const Column& in, int64_t n);
 ColumnCombine column_combine(const stripe::Aggregation& agg);
 
-// Whether memory of the type holds its native column type, so that a column may point into it.
+// Does memory of the type hold its native column type, so that a column may point into it?
 bool is_native(DataType type);
 // `data` points to the first element of memory of `type`, `stride` elements apart.
 void gather(DataType type, const char* data, int64_t stride, int64_t n, void* out);

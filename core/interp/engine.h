@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a Plan. One frame per block of the plan, made once per run: the values of the block's affine
-// forms at the current point, its views and its scalars. Points go by in lexicographic order; a row
-// is the points along the innermost index, whose range the constraints clip once. Leaf blocks run
-// row by row over columns of values where flat_plan.h allows it; every result is the same as point
-// by point.
+// Runs a Plan. There is one frame per block of the plan, made once per run. It holds the values of
+// the block's affine forms at the current point, its views and its scalars. Points run in
+// lexicographic order. A row is the points along the innermost index; the constraints clip its
+// range once. If flat_plan.h allows it, leaf blocks run row by row over columns of values. Every
+// result is the same as point by point.
 //
 // kBounds: values carry an fp64 value and an error bound.
 #pragma once
@@ -28,12 +28,12 @@ struct View {
   Aggregating* aggregating = nullptr;
 };
 
-// Clips first..last along `step` to the points that meet all constraints; false if none does.
-// `forms` are those of the row's point 0; without an index `step` is null.
+// Clips first..last along `step` to the points that meet all constraints; false if there is none.
+// `forms` are the values at point 0 of the row; `step` is null without an index.
 bool clip_row(const BlockPlan& plan, const int64_t* forms, const int64_t* step, int64_t& first,
               int64_t& last);
-// To the next values of the indices order[0..count), the last one fastest; false past the end,
-// where all stand at their starts again.
+// Moves the indices order[0..count) to their next values, the last one fastest. False past the end;
+// then all stand at their starts again.
 bool next_row(const BlockPlan& plan, const int* order, size_t count, const int64_t* start,
               int64_t* position, int64_t* forms);
 
@@ -50,8 +50,7 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // The memory of refinement `slot` of the root block. All slots that are not bound get memory of
-  // their own.
+  // Gives refinement `slot` of the root block its memory. All other slots get memory of their own.
   void bind(size_t slot, Buffer buffer);
   const Buffer& buffer_of(size_t slot) const;
   Status run();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a leaf block (loads, arithmetic and stores, nothing inside) runs row by row: which index the
-// rows lie along, in which order the others go by, and the steps over columns. The order keeps, for
-// every element that is written, the sequence of the writes: an index may move only if an element
-// of each output determines it, that is, if the output's offset is injective in the indices it
+// How a leaf block (loads, arithmetic and stores, no block inside) runs row by row: which index the
+// rows lie along, in which order the other indices run, and the steps over columns. Each element
+// that is written must see its writes in the same sequence. So an index may move in the order only
+// if an element of each output determines it: the output's offset is injective in the indices it
 // uses.
 #pragma once
 
@@ -22,12 +22,12 @@ struct FlatPlan {
     int64_t stride = 0;              // along the row
     DataType type = DataType::fp32;  // of memory
     int value = -1;
-    bool in_front = true;             // of every store, in the order of the statements
-    bool injective = false;           // every point of the block has an element of its own
+    bool in_front = true;             // it stands before every store
+    bool injective = false;           // each point of the block accesses an element of its own
     ColumnCombine combine = nullptr;  // stores with an aggregation
     const Builtin* combiner = nullptr;
   };
-  // out = call(from…), or by `reference` where there is no typed loop.
+  // out = call(from…); if there is no typed loop, by the record's reference.
   struct Step {
     enum class Kind : uint8_t { call, convert, constant, index } kind = Kind::call;
     const Builtin* builtin = nullptr;

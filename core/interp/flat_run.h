@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of one run of a flat plan: the columns, and what the loads brought last.
+// The state of one run of a flat plan: the columns, and what loads brought last.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,9 @@ namespace stria::interp {
 struct FlatRun {
   FlatRun(const FlatPlan& flat_plan, bool with_bounds);
 
-  // Whether rows give what single points give, for these views: stores that reach what loads read,
-  // or each other, must do so at the same point. Forgets what was kept from the last execution.
+  // For these views, do rows give the same results as single points? If stores reach what loads or
+  // other stores touch, it must be at the same point. Forgets what was kept from the last
+  // execution.
   bool applies(const BlockPlan& block, const std::vector<View>& views,
                const std::vector<int64_t>& bases, const std::vector<int64_t>& forms);
 
@@ -31,8 +32,8 @@ struct FlatRun {
     int64_t offset = std::numeric_limits<int64_t>::min();
     int64_t count = 0;
   };
-  // Per load. Nothing that is kept can go stale: where loads meet stores, every point has an
-  // element of its own, and no row comes twice.
+  // Per load. What is kept stays right: if loads meet stores, every point has an element of its
+  // own, and no row comes twice.
   std::vector<Kept> kept;
 
  private:

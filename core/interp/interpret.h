@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs Stripe: the living definition of what a Stripe program means, and the oracle of every test.
-// All statements, types, aggregations and blocks; parallel blocks run as plain loops in
-// lexicographic order. What a program must not do is an error that names block, refinement and
-// element, never undefined behaviour:
+// Runs Stripe. This defines what a Stripe program means, and every test compares with it. It runs
+// all statements, types, aggregations and blocks; parallel blocks run as plain loops in
+// lexicographic order. What a program must not do is never undefined behaviour. It is an error that
+// names block, refinement and element:
 //
 // * an executed load or store outside its allocation (except loads through #clamp or #zero_fill);
 // * a value that was never written (poison) reaching a tensor of the program's caller;
 // * an output element that is never written.
 //
-// Every call is independent of every other: a Plan is constant, all state of a run lives in the
-// run.
+// Calls are independent of each other: a Plan is constant, and all state of a run lives in the run.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +29,7 @@ struct TensorArg {
   TensorShape shape;
 };
 
-// Things that are defined but usually a mistake. Counted per executed operation.
+// Things that are defined, but usually a mistake; counted for each executed operation.
 struct Events {
   int64_t division_by_zero = 0;     // integer div or mod with a zero divisor
   int64_t conversion_overflow = 0;  // float to integer: NaN, or saturated

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One kernel, made ready once and run many times from raw pointers: what a plugin needs to stand on
+// One kernel, made ready once and run many times on raw pointers: what a plugin needs to build on
 // the interpreter. A kernel is one statement of #main or #prologue.
 #pragma once
 
@@ -37,11 +37,11 @@ class KernelPlan {
   // Thread-safe: any number of runs at once.
   Status run(void* const* arguments, const InterpOptions& options = {}) const;
 
-  // The same where not all of the memory has been written: `written[i]` has a byte for each byte of
-  // argument i, at the same place from its pointer as that is from `arguments[i]`: 0 if nothing was
-  // ever written there, else 1. Read, and kept up. What is read elsewhere is poison, which may go
-  // on into such an argument, where it counts as not written. Null: an argument of the caller, all
-  // of it written, where poison is invalid_argument.
+  // The same, if not all of the memory has been written. `written[i]` has a byte for each byte of
+  // argument i, at the same distance from its pointer as that byte has from `arguments[i]`: 0 if
+  // nothing was ever written there, else 1. The run reads these bytes, and updates them. What is
+  // read elsewhere is poison. It may be stored to such an argument, and then counts as not written.
+  // Null: an argument of the caller, all of it written; poison stored to it is invalid_argument.
   Status run(void* const* arguments, unsigned char* const* written,
              const InterpOptions& options = {}) const;
 

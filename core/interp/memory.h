@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run knows about memory: the elements of a tensor with, for each, whether it was ever
+// What a run knows about memory: the elements of a tensor; for each of them whether it was ever
 // written (else it is poison) and, in error-bound runs, its fp64 value and bound; and the running
-// values of an aggregation. A swizzle only permutes addresses inside an allocation, which no value
-// depends on, so memory here is addressed by unswizzled offsets.
+// values of aggregations. Memory is addressed by offsets before swizzles: a swizzle only permutes
+// addresses inside an allocation, and no value depends on it.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Buffer {
   int64_t lowest = 0;
   int64_t end = 0;
   const TensorShape* shape = nullptr;
-  bool of_caller = false;  // poison may not reach it
+  bool of_caller = false;  // then poison may not reach it
   // Element `offset` is valid exactly if valid[offset - lowest] == epoch; null: all are valid.
   std::unique_ptr<uint32_t[]> valid;
   uint32_t epoch = 1;
@@ -58,20 +58,20 @@ struct Buffer {
 
 // The running values of one execution of the block that holds the outermost refinement of a chain
 // with an aggregation. `out` starts each written element from the identity, once; `inout`
-// continues. Values stay in the aggregation type and are rounded to the storage type once, at the
+// continues. Values stay in the aggregation type, and are rounded to the storage type once, at the
 // end.
 struct Aggregating {
   stripe::Aggregation agg;
   bool from_identity = false;
   bool widened = false;  // the aggregation type is not the storage type
   Buffer* buffer = nullptr;
-  Aggregating* around = nullptr;  // that the buffer was growing by before
+  Aggregating* around = nullptr;  // the one that was running into the buffer before
   // Element `offset` has started exactly if started[offset - lowest] == epoch.
   std::vector<uint32_t> started;
   uint32_t epoch = 0;
   std::vector<char> running;  // widened: values of agg.type, [offset - lowest]
-  std::vector<int64_t>
-      touched;  // offsets that have started, in order; kept where the end needs them
+  // Offsets that have started, in order; kept if the end needs them.
+  std::vector<int64_t> touched;
   // Error-bound runs, sums: number of terms, sum of |terms|, sum of the terms' bounds.
   struct Sum {
     double value = 0, magnitude = 0, bound = 0;
@@ -80,7 +80,7 @@ struct Aggregating {
   };
   std::vector<Sum> sums;
 
-  // A plain read-modify-write of memory is all there is to it.
+  // Each store is a plain read-modify-write of memory, and no more.
   bool is_direct() const { return !from_identity && !widened; }
   void open(Buffer& target, const stripe::Aggregation& how, bool starts_from_identity,
             bool with_bounds);

@@ -20,7 +20,7 @@ namespace stria::interp {
 
 struct FlatPlan;
 
-enum class OutOfRange : uint8_t { error, poison, zero };  // what a load there gives
+enum class OutOfRange : uint8_t { error, poison, zero };  // what a load outside gives
 
 // constant + sum of coefficients[i] * index i, evaluated where it is needed.
 struct Coordinate {
@@ -43,7 +43,7 @@ struct RefPlan {
   int allocation = -1;   // dir none: which allocation of the run
 };
 
-// From `zero` on: operations on whole views, which have no element of a point.
+// From `zero` on these are operations on whole views.
 enum class Op : uint8_t {
   load,
   store,
@@ -117,7 +117,7 @@ struct Plan {
 
 // `root` is an entry block, whose refinements are all allocations. invalid_argument for what no run
 // could give a meaning: unknown names, ranks or types that do not fit, stores into `in`
-// refinements, mixed aggregations. unsupported: a special or intrinsic that does not exist.
+// refinements, mixed aggregations. unsupported: an unknown special or intrinsic.
 Result<Plan> make_plan(const stripe::Block& root);
 
 }  // namespace stria::interp

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of a whole program: checks the caller's tensors against the program's, brings them into
-// an Engine and the results out.
+// One run of a whole program: checks the caller's tensors against the program's, copies them into
+// an Engine, and the results out.
 #pragma once
 
 #include <memory>
@@ -58,8 +58,8 @@ int64_t offset_of(const TensorShape& shape, int64_t position);
 // The element at a row-major position, "[1, 2]".
 std::string coordinates_text(const TensorShape& shape, int64_t position);
 
-// The caller's tensor as memory of a run with layout `shape`: in place where the layouts agree,
-// else, or where it must not be written, as a copy.
+// The caller's tensor as memory of a run with layout `shape`: in place if the layouts agree and it
+// may be written, otherwise as a copy.
 Result<Buffer> bring_in(const std::vector<TensorArg>& args, const ProgramTensor& tensor,
                         const TensorShape& shape, bool in_place, bool with_bounds);
 // Ok if every element has been written.

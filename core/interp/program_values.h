@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program computes from random inputs, and whether another one computes the same: the check
-// that a pass keeps values.
+// What a program computes from random inputs, and whether another program computes the same. This
+// checks that a pass keeps values.
 #pragma once
 
 #include <cstdint>
@@ -30,13 +30,13 @@ struct ProgramValues {
 
 enum class Same { exact, within_bounds };
 
-// Runs the program on random tensors: the same for a seed, floats quarters in -2..2, integers
-// -4..4.
+// Runs the program on random tensors. They are the same for the same seed; floats are quarters in
+// -2..2, integers -4..4.
 Result<ProgramValues> run_on_random(const stripe::Program& program, uint64_t seed);
 
-// Runs the program on what `values` were computed from: what is different or why it does not run.
-// Floats may differ within their bounds, and undecided elements in any way (within_bounds), or
-// nothing may (exact; 0 and -0 are equal, and so are all NaN).
+// Runs the program on the inputs that `values` were computed from. Refuses with what differs, or
+// with why it does not run. within_bounds: floats may differ within their bounds, undecided
+// elements in any way. exact: nothing may differ, but 0 and -0 are equal, and so are all NaN.
 Refusal difference(const stripe::Program& program, ProgramValues& values, Same same);
 
 }  // namespace stria::interp

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a scalar holds while a program runs, and what conversions and intrinsics do to it: the typed
-// value, whether it is poison, and in error-bound runs the fp64 value with its bound.
+// What a scalar holds while a program runs: the typed value, whether it is poison, and in
+// error-bound runs the fp64 value with its bound. And what conversions and intrinsics do to it.
 #pragma once
 
 #include <type_traits>
@@ -23,7 +23,7 @@ struct BoundedValue {
 template <typename Value>
 inline constexpr bool kHasBounds = std::is_same_v<Value, BoundedValue>;
 
-// A float that `to`, an integer type, cannot hold: NaN, or truncated out of its range.
+// A float that the integer type `to` cannot hold: NaN, or truncated out of its range.
 bool conversion_overflows(const Scalar& value, DataType to);
 
 // A value without error.
@@ -67,7 +67,7 @@ int64_t clamped_offset(const StmtPlan& stmt, const Value* scalars, Events& event
   return offset;
 }
 
-// `value` was found at a place that `choice` named.
+// `value` was loaded from a place that the scalar `choice` chose.
 template <typename Value>
 void depend(Value& value, const Value& choice) {
   value.poison |= choice.poison;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which indices a contraction's loops run over.
 //
-// The program's own, each shifted to start at 0, unless those of coordinates.h are needed or,
-// without `no_defract`, much better. They are needed where a division must be exact. They are
-// better where the program's indices write one element in several ways (O[2*x + k]), so that no
-// index could be spread over cores or lanes, and where the valid set is thin in its box: a
-// diagonal, a band.
+// As a rule these are the program's own, each shifted to start at 0. Those of coordinates.h are
+// taken if they are needed, since a division must be exact, or, without `no_defract`, if they are
+// much better. They are better if the program's indices write one element in several ways (O[2*x +
+// k]), so that no index could be spread over cores or lanes; or if the valid set is thin in its
+// box, as a diagonal or a band.
 #include "stria/lower/iteration.h"
 
 #include <algorithm>
@@ -26,13 +26,13 @@ using tile::BoundContraction;
 using tile::BoundIndex;
 using tile::DimAccess;
 
-// Loops that meet no other in an output element are worth this many times the points: sums of
-// d indices of equal ranges make d times as many, and lanes alone save more than that.
+// The points may grow by this factor for loops that meet no other loop in an output element. Sums
+// of d indices of equal ranges have d times the points, and lanes alone save more than that.
 constexpr double kParallelWorth = 8;
 // Kernels that one contraction may become: the residues of two dimensions of stride 4.
 constexpr int64_t kMostKernels = 16;
-// Of more the program's own indices stay: each constraint may become a coordinate and is a question
-// to the solver.
+// With more constraints the program's own indices stay: each constraint may become a coordinate,
+// and is a question to the solver.
 constexpr size_t kMostConstraints = 64;
 
 bool divides(const BoundContraction& contraction) {
@@ -86,9 +86,10 @@ size_t overlapping_indices(const Iteration& iteration) {
   return occurs.size() - apart_indices(iteration).size();
 }
 
-// Without the solver: the valid set is not thin in its box. A thin one lies in a hyperplane, which
-// this one does not if it has a point and a neighbour of it along each index; or in a strip that is
-// narrower than the range of an index, which two opposite constraints bound. False decides nothing.
+// Decides without the solver that the valid set is not thin in its box. A thin set lies in a
+// hyperplane; this one does not if it has a point and a neighbour of it along each index. Or it
+// lies in a strip that is narrower than the range of an index, and two opposite constraints bound
+// it. False decides nothing.
 bool plainly_fills(const BoundContraction& contraction) {
   using Wide = __int128;
   const std::vector<Affine>& constraints = contraction.constraints;

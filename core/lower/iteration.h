@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The valid index sets of a contraction (rule M1) as loop nests: indices from 0, the constraints
-// that are needed, and every access as an affine form over those indices, divisions gone.
+// that are needed, and each access as an affine form over those indices, without divisions.
 #pragma once
 
 #include <set>
@@ -18,7 +18,7 @@ struct Iteration {
   struct Index {
     std::string name;
     int64_t range = 1;  // > 1
-    // What is left of another index between two of its steps: O[2*x + x_0].
+    // A residue: what is between two steps of another index, as x_0 in O[2*x + x_0].
     bool residue = false;
   };
   bool empty = false;  // no valid index set
@@ -30,19 +30,19 @@ struct Iteration {
 
 struct Iterations {
   Iteration whole;
-  // The same points once more: `whole` itself, or one part for each combination of the residues
+  // The same points, in kernels: `whole` itself, or one part for each combination of the residues
   // that its output tells apart, with a smaller box each. Different parts write different elements.
-  // None if there is no valid index set.
+  // Empty if there is no valid index set.
   std::vector<Iteration> kernels;
 };
 
-// out_of_range or unknown, naming the form, where a division cannot be solved.
+// out_of_range or unknown, naming the form, if a division cannot be solved.
 Result<Iterations> make_iterations(const tile::BoundContraction& contraction, SetWork& work);
 
 // Points of the box.
 double volume(const Iteration& iteration);
 
-// The indices of which different values write different elements, whatever the others are.
+// The indices whose different values write different elements, whatever the other indices are.
 std::set<std::string> apart_indices(const Iteration& iteration);
 
 }  // namespace stria::lower_detail

@@ -188,8 +188,8 @@ void JoinedPieces::find_sum(const BoundElementwise& sum) {
   std::vector<Box> boxes;
   for (TensorId id : summed) {
     if (!is_own(id) || !is_like(id, sum.out)) return;
-    // Read by this sum alone, which takes the boxes over, even if it turns out to be none: a
-    // running sum would copy those of all sums before it.
+    // If this sum alone reads the tensor, it takes the boxes over, even if it turns out to be no
+    // sum: a running sum would copy those of all sums before it.
     std::vector<Box> own = std::move(of(id).boxes);
     if (!of(id).sum) {
       const std::optional<Box> box = summed_box(id);
@@ -232,7 +232,7 @@ void JoinedPieces::place_default(const BoundContraction& contraction) {
   std::vector<Box>& written = written_[static_cast<size_t>(place(contraction.out))];
   join(rest, contraction.out);
   of(contraction.out).filled = true;
-  // Lists of a place grow while the chain is followed to its beginning; sums end them.
+  // The lists of a place grow while the chain is followed to its beginning; sums end them.
   if (const std::optional<Box> box = written_box(contraction);
       box && of(rest).later == written.size()) {
     written.push_back(*box);

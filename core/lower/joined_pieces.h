@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that statements make of pieces, in the ways in which Tile joins tensors:
+// Tensors that several statements write piece by piece. These are the ways in which Tile joins
+// tensors:
 //
 //   X[i : M + N] = =(A[i]) default Zero;            X[i : M + N] = =(A[i]);
 //   O[i + M : M + N] = =(B[i]) default X;           Y[i + M : M + N] = =(B[i]);
 //                                                   O = X + Y;
 //
-// A tensor that nothing but one `default` reads, and so one of summed pieces that do not meet, need
-// not be there: who writes it can write its part of the result at once. Each statement of a chain
-// of n pieces would else copy what those before it wrote.
+// A tensor that only one `default` reads need not exist, and neither need one of summed pieces that
+// do not meet: its statement can write its part of the result at once. Otherwise each statement of
+// a chain of n pieces would copy what those before it wrote.
 #pragma once
 
 #include <optional>
@@ -22,29 +23,29 @@ namespace stria::lower_detail {
 // Elements of a tensor, one inclusive range for each dimension.
 using Box = std::vector<Interval>;
 
-// What is left of `box` without the others, in boxes that do not meet; nothing if these would be
-// more than `limit`.
+// `box` without the others, in boxes that do not meet; nullopt if there would be more than `limit`.
 std::optional<std::vector<Box>> without(const Box& box, std::span<const Box> others, size_t limit);
 
-// The elements that the contraction writes, if they are a box and that is plain to see.
+// The elements that the contraction writes, if they are obviously a box.
 std::optional<Box> written_box(const tile::BoundContraction& contraction);
 
 class JoinedPieces {
  public:
   explicit JoinedPieces(const tile::BoundProgram& program);
 
-  // The tensor as a part of which this one is written: itself, as a rule.
+  // The tensor that this one is written into as a part; as a rule itself.
   tile::TensorId place(tile::TensorId id) const { return of(id).place; }
   // Is it written together with others into one tensor?
   bool is_piece(tile::TensorId id) const { return of(id).piece; }
   // Are all elements of the box written again before anything reads them?
   bool is_written_again(tile::TensorId id, const Box& box) const;
-  // Is what the tensor's own statement leaves unwritten there already, or somebody else's business?
+  // Are the elements that the tensor's own statement leaves unwritten there already, or does
+  // another statement write them?
   bool is_filled(tile::TensorId id) const { return of(id).filled; }
-  // A piece of a sum of floats, which makes 0.0 of -0.0.
+  // Is it a piece of a sum of floats? Such a sum makes 0.0 of -0.0.
   bool adds_zero(tile::TensorId id) const { return of(id).adds_zero; }
-  // The tensor is a sum that its pieces make up; null if it is not. Its statement writes but the
-  // elements of these boxes, with 0.
+  // If the tensor is a sum that its pieces make up: the boxes that its own statement still has to
+  // write with 0. Null if it is not.
   const std::vector<Box>* zeros(tile::TensorId id) const {
     return of(id).sum ? &of(id).zeros : nullptr;
   }
@@ -59,7 +60,7 @@ class JoinedPieces {
     std::vector<tile::TensorId> summed;  // of a sum
     std::vector<Box> boxes;              // of a sum: what its pieces write
     std::vector<Box> zeros;
-    size_t later = 0;  // so many boxes of its place's list are written after it
+    size_t later = 0;  // how many boxes of its place's list are written after it
   };
 
   const Tensor& of(tile::TensorId id) const { return tensors_[static_cast<size_t>(id)]; }

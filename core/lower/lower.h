@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a bound Tile program to generic Stripe: one kernel block per statement, in program order,
-// with exact index sets and no decision about any device. Rules M1 to M6 of docs/semantics.md
+// From a bound Tile program to generic Stripe: kernel blocks for each statement, in program order,
+// with exact index sets, and with no decision about any device. Rules M1 to M6 of docs/semantics.md
 // become blocks here:
 //
 // * a contraction runs over exactly its valid index sets (`out` refinement with the aggregation);
@@ -18,10 +18,10 @@
 namespace stria {
 
 // `program` is as bind makes it. The result has typed intrinsics, dense tensors, a block tagged
-// #main and no locations; it names tensors as `program` does. A tensor without elements has no
+// #main and no locations. It names tensors as `program` does. A tensor without elements has no
 // kernel. unknown or out_of_range (see integer_set.h), with the statement's place and excerpt, if
 // its sets cannot be decided. `warnings`, if given, gets the contractions that leave a part of
-// their output unwritten without saying so by `default` (at most kMaxWarnings). Thread-safe.
+// their output unwritten without a `default` (at most kMaxWarnings). Thread-safe.
 Result<stripe::Program> lower(const tile::BoundProgram& program,
                               std::vector<Diagnostic>* warnings = nullptr);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of lowering share while one program is lowered: its tensors and the main block
+// What the parts of lowering share while one program is lowered: its tensors, and the main block
 // that grows kernel by kernel.
 #pragma once
 
@@ -44,14 +44,15 @@ struct ContractionSets {
   std::vector<SetPiece> rest;
 };
 
-// The copies that a reshape is: the dims of the points, those of the output, then the input's.
+// The copies that a reshape consists of: the dims of the points; those of the output, then the
+// input's.
 struct ReshapeSets {
   std::vector<SetPiece> pieces;
   std::vector<size_t> order;
 };
 
-// Index sets by what they were made from, as text: statements of a program, calls that are inlined
-// above all, have the same ones again and again, and finding them may take the solver long.
+// Index sets by the text of what they were made from. Statements of a program, above all inlined
+// calls, have the same ones again and again, and the solver may take long to find them.
 struct KnownSets {
   std::map<std::string, ContractionSets> contractions;
   std::map<std::string, ReshapeSets> reshapes;
@@ -71,7 +72,7 @@ class Lowering {
 
   // Which tensors are written as parts of others.
   const JoinedPieces& joined() const { return joined_; }
-  // The tensor that a statement writes into that makes tensor `id`.
+  // The tensor that the statement which makes tensor `id` writes into.
   const tile::BoundTensor& written(tile::TensorId id) const { return tensor(joined_.place(id)); }
 
   // A view of one element of a tensor; `into` is its name in the kernel.
@@ -81,10 +82,10 @@ class Lowering {
   // The whole tensor under its own name; `none` allocates it.
   stripe::Refinement whole(stripe::RefDir dir, tile::TensorId id) const;
 
-  // One name per dimension for the indices that run over it, all different: what the statement that
-  // wrote the tensor called them, i1, i2, … where nothing is known.
+  // One name per dimension for the indices that run over it, all different: the names in the
+  // statement that wrote the tensor, or i1, i2, … if these are not known.
   std::vector<std::string> index_names(tile::TensorId id) const;
-  // The same without inventing: "" where nothing is known.
+  // The same, but "" for names that are not known.
   const std::vector<std::string>& known_names(tile::TensorId id) const {
     return index_names_[static_cast<size_t>(id)];
   }

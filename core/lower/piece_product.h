@@ -9,8 +9,8 @@
 
 namespace stria::lower_detail {
 
-// Every pair of a piece of `a` and one of `b` as one piece: the points of `a`, then those of `b`.
-// An index of `b` whose name the piece of `a` has gets another.
+// Each pair of a piece of `a` and a piece of `b`, as one piece: the points of `a`, then those of
+// `b`. If an index of `b` has a name of the piece of `a`, it gets another one.
 std::vector<SetPiece> product(const std::vector<SetPiece>& a, const std::vector<SetPiece>& b);
 
 // A statement whose sets fall into more pieces than this is refused: each becomes a kernel.

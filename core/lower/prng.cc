@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A step of random numbers (rule M16): one kernel over groups of streams. Each group copies its
-// part of the state and then runs the steps in order, each over all streams of the group, so that
-// numbers are written in the order of memory.
+// part of the state. Then it runs the steps in order, each step over all streams of the group, so
+// that numbers are written in the order of memory.
 #include "stria/builtins/special.h"
 #include "stria/lower/lowering.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of the solver finding a program's index sets may take: a share for each set, so that a
-// long program has as much for its last statement as a short one has, and a total that only
-// thousands of hard sets reach. What is sought only because it would be better is counted apart: it
-// can never take from what is needed.
+// How much the solver may do to find a program's index sets. Each set has a share, so that a long
+// program has as much for its last statement as a short one has. All sets have a total that only
+// thousands of hard sets reach. What is only sought because it would be better is counted apart: it
+// never takes from what is needed.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +27,8 @@ class SetWork {
   explicit SetWork(const SetLimits& limits = {})
       : limits_(limits), needed_left_(limits.needed), sought_left_(limits.sought) {}
 
-  // What `find` returns, a Result of what the program cannot be lowered without; `unknown` if its
-  // share or the total is used up.
+  // Calls `find` for something that the program cannot be lowered without, and returns its Result;
+  // `unknown` if its share or the total is used up.
   template <typename Find>
   auto needed(Find find) -> decltype(find()) {
     const bool last = needed_left_ < limits_.share;
@@ -42,7 +42,7 @@ class SetWork {
     return out;
   }
 
-  // What `find` returns, a Result that the caller can do without.
+  // Calls `find` for something that the caller can do without, and returns its Result.
   template <typename Find>
   auto sought(Find find) -> decltype(find()) {
     SolverBudget budget(std::min(limits_.sought_share, sought_left_));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The indices fall into groups that no constraint and no output dimension ties together. The
-// written set is then the product of the groups' written sets, and what it leaves of the output is,
-// for each group k: written in the groups before k, unwritten in k, anything in those behind it. So
-// the solver sees a few dimensions at a time (x and kx of a convolution, then y and ky), never all
-// of them.
+// written set is then the product of the groups' written sets. The unwritten elements are, for each
+// group k: those written in the groups before k, unwritten in k, and anything in the groups after
+// k. So the solver sees a few dimensions at a time (x and kx of a convolution, then y and ky),
+// never all of them.
 #include "stria/lower/unwritten.h"
 
 #include <algorithm>
@@ -61,9 +61,9 @@ std::vector<Group> independent_groups(const Iteration& iteration, size_t rank) {
   return groups;
 }
 
-// Without the solver: the group's dims are different single indices over their full ranges, and
-// with the other indices at some fixed values (the middle tap of a convolution) the constraints
-// hold for all of these. False decides nothing.
+// Decides without the solver that the group writes everything: its dims are different single
+// indices over their full ranges; and with some fixed values of the other indices (the middle tap
+// of a convolution) the constraints hold for all of these. False decides nothing.
 bool plainly_covers(const Group& group, const Iteration& iteration,
                     const std::vector<int64_t>& sizes) {
   std::set<std::string> over_dims;

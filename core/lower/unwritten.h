@@ -13,13 +13,13 @@
 
 namespace stria::lower_detail {
 
-// `sizes` are those of the output, each > 0; `names` one name per dimension. Each unwritten element
-// is in exactly one piece, once; no piece if everything is written.
+// `sizes` are those of the output, each > 0; `names` has one name per dimension. Each unwritten
+// element is in exactly one piece; no piece if everything is written.
 Result<std::vector<SetPiece>> unwritten(const Iteration& iteration,
                                         const std::vector<int64_t>& sizes,
                                         const std::vector<std::string>& names);
 
-// The same of one that writes the elements of a box, and without the solver.
+// The same for a contraction that writes the elements of a box, without the solver.
 std::vector<SetPiece> unwritten(const Box& written, const std::vector<int64_t>& sizes,
                                 const std::vector<std::string>& names);
 

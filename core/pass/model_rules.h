@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a hardware model tells the verifier: units, depths of pipelines, sizes of memories,
+// What a hardware model tells the verifier: units, depths of pipelines, sizes of memories and
 // stencils, as plain names and numbers.
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace stria {
 
-// Plain value; what its options borrow lives as long as it does, unmoved.
+// Plain value. Its options borrow from it: it must outlive them, unmoved.
 class ModelRules {
  public:
-  // invalid_argument: an instruction's fragment is no form of bits.
+  // invalid_argument: an instruction's fragment is no form over bits.
   static Result<ModelRules> of(const HardwareModel& model);
 
-  // Locations are free where the model has no units. Depths are those that the model gives; sizes
-  // those of memories that the program manages, as far as the model says who does.
+  // If the model has no units, locations are not checked. Depths are those that the model gives.
+  // Sizes are those of scratchpads, as far as the model says which memories are scratchpads.
   stripe::VerifyOptions options(
       const std::map<std::string, stripe::IntrinsicSignature>* intrinsics) const;
 

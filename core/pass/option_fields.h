@@ -30,7 +30,7 @@ struct OptionRange {
   int64_t upper = std::numeric_limits<int64_t>::max();
 };
 
-// JSON that somebody else reads, kept as text.
+// JSON that somebody else reads: kept as text.
 struct JsonText {
   enum class Kind { object, list };
   Kind kind = Kind::object;
@@ -46,20 +46,20 @@ struct OptionRow {
   std::string limits;   // "1 to 9", "one of keep, reuse", or ""
   std::string help;
 };
-// What is said of a former name that was read: "/0/cut: is now called 'tile'; …".
+// The note about a former name that was read: "/0/cut: is now called 'tile'; …".
 std::string former_name_note(const std::string& pointer, const std::string& name);
 // One line per row: "max_bytes: integer, default 0; 0 to 9. largest buffer moved, in bytes".
 std::string rows_as_text(const std::vector<OptionRow>& rows, int indent);
 
-// What a text has to be. Whatever it becomes a part of must print and read back.
+// The rule that a text has to meet. Whatever the text becomes a part of must print and read back.
 enum class TextRule {
   free,     // any text
   tag,      // a tag that is looked for
-  set_tag,  // a tag that the pass sets or takes away: none that means something by itself
+  set_tag,  // a tag that the pass sets or removes: none with a meaning of its own
   index,    // "x", or "#tag" for those that have the tag
   name,     // a name: of a unit, or of something that the pass makes
 };
-// Whether "" stands for none.
+// What "" means: an error, or none.
 enum class WhenEmpty { refused, none };
 
 class OptionFields;
@@ -87,12 +87,12 @@ class OptionFields {
   // By index: "x", or "#tag".
   void add(const char* name, std::map<std::string, int64_t>& value, const char* help,
            OptionRange range = {});
-  // Tags that are looked for; any that can be written.
+  // Tags that the pass looks for: any tag that can be written.
   void tag(const char* name, std::string& value, const char* help,
            WhenEmpty empty = WhenEmpty::refused);
   void tags(const char* name, std::vector<std::string>& value, const char* help);
-  // Tags that the pass sets or takes away. One that means something (stripe/known_tags.h) is
-  // refused, but for those in `also`: the option is made for them.
+  // Tags that the pass sets or removes. A tag with a meaning of its own (stripe/known_tags.h) is
+  // refused, unless it is in `also`: the option exists for those.
   void set_tag(const char* name, std::string& value, const char* help,
                WhenEmpty empty = WhenEmpty::none);
   void set_tags(const char* name, std::vector<std::string>& value, const char* help,
@@ -100,7 +100,7 @@ class OptionFields {
   // "x", or "#tag" for those that have the tag.
   void index(const char* name, std::string& value, const char* help);  // "" = none
   void indices(const char* name, std::vector<std::string>& value, const char* help);
-  // The name of a unit of the hardware model, which the pass looks up (located_unit.h).
+  // The name of a unit of the hardware model; the pass looks it up (located_unit.h).
   void unit(const char* name, std::string& value, const char* help,
             WhenEmpty empty = WhenEmpty::refused);
   // A name that becomes a part of the program.
@@ -109,7 +109,7 @@ class OptionFields {
   void add(const char* name, JsonText& value, const char* help);
   // {"name": "CONV"}, {"name": "CONV", "units": [1]} or a list of such.
   void add(const char* name, stripe::Location& value, const char* help);
-  // A list of objects, each with the fields that `describe` tells of it.
+  // A list of objects, each with the fields that `describe` declares.
   template <typename T>
   void add(const char* name, std::vector<T>& value, const char* help,
            void (*describe)(T&, OptionFields&)) {
@@ -125,15 +125,16 @@ class OptionFields {
                     return entry.rows(depth);
                   }});
   }
-  // An object of its own fields; describe them on the returned table.
+  // An object with fields of its own; describe them on the returned table.
   OptionFields& group(const char* name, const char* help);
 
-  // The option added last was called `name` before. Both names are read, not both at once.
+  // The option that was added last was once called `name`. Both names are read, but not both at
+  // once.
   void formerly(const char* name) { fields_.back().former = name; }
 
   // Sets the fields that `object` has. invalid_argument names `pointer`, the JSON path of `object`,
-  // and the nearest right name for an unknown key. A note for each former name that was read is
-  // added to `notes`, if that is not null.
+  // and for an unknown key the closest right name. If `notes` is not null, it gets a note for each
+  // former name that was read.
   Status bind(const nlohmann::json& object, const std::string& pointer,
               std::vector<std::string>* notes = nullptr);
 

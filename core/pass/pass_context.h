@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pass sees besides the program: the hardware model, and the place where it counts what it
-// did and says why it left something alone. One context serves one run of one pipeline on one
-// thread.
+// What a pass sees besides the program: the hardware model, and a report. In the report it counts
+// what it did, and notes why it left something alone. One context serves one run of one pipeline on
+// one thread.
 #pragma once
 
 #include <cstdint>
@@ -25,17 +25,18 @@ struct StepReport {
   int64_t changed = 0;  // of these, how many it changed
   std::map<std::string, int64_t> counters;  // "blocks_tiled" -> 3
   std::vector<std::string> notes;           // "kernel_0: skipped: …", in order
-  // What the verifier could not decide of the program after the step, if it looked; not errors.
+  // What the verifier could not decide about the program after the step, if it ran; these are no
+  // errors.
   std::vector<std::string> undecided;
   double milliseconds = 0;
-  // "matched nothing (…)" with the notes, "2 matched, 1 changed; blocks_tiled 1", with the notes if
-  // `verbose`. No time: the text is the same in every run. The summary and each note are cut to
-  // kMaxMessageBytes.
+  // The text: "matched nothing (…)" with the notes, or "2 matched, 1 changed; blocks_tiled 1", with
+  // the notes if `verbose`. It has no times, so it is the same in every run. The summary and each
+  // note are cut to kMaxMessageBytes.
   std::string to_string(bool verbose = false) const;
 };
 
-// The value of the intrinsic `name.type` on these operands, of any types; nothing if there is no
-// such intrinsic.
+// Computes the intrinsic `name.type` on these operands, of any types; nullopt if there is no such
+// intrinsic.
 using EvaluateIntrinsic = std::function<std::optional<Scalar>(std::string_view name, DataType type,
                                                               const std::vector<Scalar>& operands)>;
 
@@ -43,17 +44,18 @@ struct Measure;  // measure.h
 
 class PassContext {
  public:
-  // All that is pointed to is borrowed.
+  // All pointers are borrowed.
   explicit PassContext(const HardwareModel& model, const EvaluateIntrinsic* evaluate = nullptr,
                        const Measure* measure = nullptr, bool explaining = false)
       : model_(&model), evaluate_(evaluate), measure_(measure), explaining_(explaining) {}
 
   const HardwareModel& model() const { return *model_; }
-  // Null if who runs the pipeline has none.
+  // Null if the caller of the pipeline gave none.
   const EvaluateIntrinsic* evaluate() const { return evaluate_; }
-  // Null if there is no device that times blocks.
+  // Null if no device times blocks.
   const Measure* measure() const { return measure_; }
-  // Someone wants to read why the pass decides as it does: it notes that, with the numbers.
+  // Someone wants to read why the pass decides as it does. Then the pass notes it, with the
+  // numbers.
   bool explaining() const { return explaining_; }
 
   // For passes: a selected block was looked at, and changed or left alone for a reason.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pass needs of the state that a program is in. A registry's entry says it once; whoever
-// binds the pass checks it before each run, and the pass's page prints it.
+// What state a program must be in for a pass. The registry's entry says it once. `bind` makes the
+// pass check it before each run, and the pass's page prints it.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@ namespace stria {
 
 enum class PassNeeds {
   nothing,
-  // The program is not #placed: the pass makes buffers, moves them to another memory, or makes them
-  // live longer, and what it would leave could share bytes.
+  // The program must not be #placed. The pass makes buffers, moves them to another memory, or makes
+  // them live longer; in a #placed program the result could share bytes.
   before_placement,
 };
 
-// Why the program is not as the pass needs it.
+// The refusal if the program is not as the pass needs it.
 Refusal missing_need(PassNeeds needs, const stripe::Program& program);
 
-// What a page says of it; "" if the pass needs nothing. One sentence.
+// One sentence for the pass's page; "" if the pass needs nothing.
 std::string needs_as_text(PassNeeds needs);
 
 }  // namespace stria

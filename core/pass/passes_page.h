@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference pages of passes, docs/passes.md and docs/passes/<name>.md, made of what the passes
-// say of themselves and of what they do to a program.
+// The reference pages of passes, docs/passes.md and docs/passes/<name>.md. They are made of what
+// the passes say about themselves, and of what they do to a program.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace stria {
 
-// What a page has beyond the option table.
+// What a page has besides the option table.
 struct PassExample {
-  std::string text;    // what the pass does, requires and ensures, and why it runs where: Markdown
+  std::string text;    // Markdown: what the pass does, requires, ensures, and why it runs where
   std::string why;     // what the example shows; "" = there is no example
   std::string steps;   // of a pipeline
   std::string before;  // Stripe

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pipelines: which passes run, in which order, with which options. A file is
 //   {"version": 1, "passes": [{"name": "tile", "autotile": {"tile_sizes": {"co": 4}}}, …]}
-// or the bare list, and a template: the model's parameters and `hw`, the merged model, are in
-// scope. A `name` may be left out; it is the pass's then. A step may include a fragment of other
-// steps (pipeline_source.h).
+// or the bare list. It is a template: the model's parameters and `hw`, the merged model, are in
+// scope. If a step has no `name`, it is called like its pass. A step may include a fragment of
+// other steps (pipeline_source.h).
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ namespace stria {
 
 using PassFunction = std::function<Status(stripe::Program&, PassContext&)>;
 
-// What a pass was called before: pipelines that still say so are read, and a note tells them.
+// A former name of a pass. Pipelines that still use it are read, and a note tells them.
 struct FormerPassName {
   std::string name;
   std::string preset = "{}";  // JSON: options that the former pass stood for
@@ -37,10 +37,10 @@ struct PassInfo {
   std::string name;
   std::vector<FormerPassName> former_names;
   std::string summary;  // one sentence
-  // Checked by what `bind` gives: a program in another state is left alone, and a note says why.
+  // What `bind` returns checks this: a program in another state is left alone, and a note says why.
   PassNeeds needs = PassNeeds::nothing;
-  // Binds the pass's options, found at `pointer` of the pipeline. What a reader of the pipeline
-  // should know is added to `notes`, if that is not null.
+  // Binds the pass's options, which stand at `pointer` of the pipeline. If `notes` is not null, it
+  // gets what a reader of the pipeline should know.
   std::function<Result<PassFunction>(const nlohmann::json& options, const std::string& pointer,
                                      std::vector<std::string>* notes)>
       bind;
@@ -81,12 +81,12 @@ PassInfo make_pass_info(std::string name, std::string summary,
   return info;
 }
 
-// What pipelines may name. Plain value.
+// The passes and fragments that pipelines may name. Plain value.
 struct PassRegistry {
   PassRegistry() = default;
   PassRegistry(std::vector<PassInfo> all) : passes(std::move(all)) {}  // NOLINT: meant to convert
 
-  // The pass that has the name or had it; null if there is none.
+  // The pass of that name or former name; null if there is none.
   const PassInfo* find(const std::string& name) const;
 
   std::vector<PassInfo> passes;
@@ -96,7 +96,7 @@ struct PassRegistry {
 struct PipelineStep {
   std::string name;
   std::string pass;
-  std::string json;     // the step as rendered, without comments, with today's names
+  std::string json;     // the step as rendered, without comments, with current names
   std::string pointer;  // of the pass's options: "/0/prune", "core/opening: /0/prune"
   PassFunction run;
 };
@@ -110,13 +110,13 @@ struct Pipeline {
   std::string to_json(size_t begin, size_t end) const;
 };
 
-// Limits of what fragments make of a file.
+// Limits on files with their fragments.
 inline constexpr int kMaxIncludeDepth = 8;
 inline constexpr size_t kMaxPipelineSteps = 10'000;
 
-// Renders and reads a pipeline with the fragments that it includes. An unknown pass, option or
-// fragment, a wrong type or a number out of range is an error that names the JSON path and the
-// nearest right name. The file sees `hw` and `tune`.
+// Renders and reads a pipeline, with the fragments that it includes. An unknown pass, option or
+// fragment, a wrong type, or a number out of range is an error that names the JSON path and the
+// closest right name. The file sees `hw` and `tune`.
 Result<Pipeline> parse_pipeline(const PipelineSource& source, const TemplateSettings& settings,
                                 const HardwareModel& model, const PassRegistry& registry);
 
@@ -135,7 +135,7 @@ struct PipelineOptions {
   const EvaluateIntrinsic* evaluate = nullptr;
   // How passes time blocks on a device. Borrowed; null: they cannot.
   const Measure* measure = nullptr;
-  // A pass that notes why it decides as it does, in its reports; "" = none.
+  // The name of a pass that notes in its reports why it decides as it does; "" = none.
   std::string explain;
   // Stop after the first step of this name; "" = run all. not_found if there is none.
   std::string stop_after;
@@ -143,13 +143,13 @@ struct PipelineOptions {
   std::function<void(int position, const StepReport& report, const stripe::Program& program)>
       after_step;
   // Called when a step fails, or leaves a program that is not legal, with the program as it was
-  // before that step. Set, it costs a copy of the program for each step.
+  // before that step. If set, each step costs a copy of the program.
   std::function<void(size_t step, const stripe::Program& before, const Status& failure)> on_failure;
 };
 
-// Runs the steps on `program` in place and gives their reports. On failure `program` is what the
-// failed step left; the message names the step. `internal` for a program that a step left not
-// legal: passes work on every legal program.
+// Runs the steps on `program` in place, and returns their reports. If a step fails, `program` is
+// what that step left, and the message names the step. `internal` if a step leaves a program that
+// is not legal: passes work on every legal program.
 Result<std::vector<StepReport>> run_pipeline(stripe::Program& program, const Pipeline& pipeline,
                                              const HardwareModel& model,
                                              const PipelineOptions& options = {});

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pipeline file and where the fragments lie that it includes. A step of a pipeline may be
+// A pipeline file, and where the fragments lie that it includes. A step of a pipeline may be
 //   {"include": "core/opening"}                      a fragment of core
 //   {"include": "rows", "with": {"UNIT": "CORE"}}    rows.json beside the pipeline file
-// in whose place stand the fragment's steps. A fragment is written like a pipeline. It sees `hw`,
-// `tune` and what `with` gives it, and nothing else of the file that includes it, so that it means
-// the same everywhere. It may include others of its own folder and of core.
+// The fragment's steps take its place. A fragment is written like a pipeline. It sees `hw`, `tune`
+// and what `with` gives it, and nothing else of the file that includes it, so that it means the
+// same everywhere. It may include fragments of its own folder and of core.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,7 @@
 
 namespace stria {
 
-// Reads the fragment of that name, which is one of is_fragment_name.
+// Reads the fragment of that name; is_fragment_name(name) holds.
 using ReadFragment = std::function<Result<SourceText>(const std::string& name)>;
 
 // Small letters, digits and underscores: a file name without its ".json". It cannot leave a folder.
@@ -31,7 +31,7 @@ struct PipelineSource {
       : text(std::move(file)), own(std::move(read)) {}
 
   SourceText text;
-  ReadFragment own;  // fragments without "core/" before their name; empty: there are none
+  ReadFragment own;  // reads fragments without "core/" in their name; empty: there are none
 };
 
 // Reads `name`.json beside the file `pipeline`, at most so many bytes.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compilation that failed, as one text that can be tried again elsewhere and read by people. It
-// is a Stripe file whose head, a comment, holds everything else that the failure depends on:
+// A failed compilation as one text, which can be tried again elsewhere and read by people. It is a
+// Stripe file. Its head, a comment, holds everything else that the failure depends on:
 //
 //   // stria reproducer 1
 //   // To see it again: stria opt --run-repro FILE
@@ -17,8 +17,8 @@
 //   stripe 1.0
 //   0: #program block [] ( …
 //
-// To try it again is to run the pipeline on the program, with that hardware model, and then, with
-// `build`, to build what came out on that device.
+// To try it again: run the pipeline on the program, with that hardware model. Then, with `build`,
+// build the result on that device.
 #pragma once
 
 #include <string>

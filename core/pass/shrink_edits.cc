@@ -127,8 +127,7 @@ constexpr auto kStmts = [](const Block& block) { return block.stmts.size(); };
 constexpr auto kIdxs = [](const Block& block) { return block.idxs.size(); };
 constexpr auto kConstraints = [](const Block& block) { return block.constraints.size(); };
 
-// --- statements and blocks
-// ------------------------------------------------------------------------
+// --- statements and blocks -----------------------------------------------------------------------
 
 std::vector<Edit> drop_statements(const Program& program) {
   std::vector<Edit> edits;
@@ -260,8 +259,7 @@ bool merge(Block& block) {
 
 std::vector<Edit> merge_blocks(const Program& program) { return per_block(program, merge); }
 
-// --- refinements, indices, constraints
-// ------------------------------------------------------------
+// --- refinements, indices, constraints -----------------------------------------------------------
 
 bool drop_unused(Block& block) {
   std::set<std::string> used;
@@ -332,8 +330,7 @@ std::vector<Edit> free_indices(const Program& program) {
   });
 }
 
-// --- forms
-// ----------------------------------------------------------------------------------------
+// --- forms ---------------------------------------------------------------------------------------
 
 size_t forms_of(const Block& block) {
   size_t count = 0;
@@ -367,8 +364,7 @@ std::vector<Edit> simplify_forms(const Program& program) {
   return edits;
 }
 
-// --- scalars
-// --------------------------------------------------------------------------------------
+// --- scalars -------------------------------------------------------------------------------------
 
 void rename_scalar(Block& block, const std::string& from, const std::string& to) {
   auto rename = [&](std::string& name) {
@@ -437,8 +433,7 @@ std::vector<Edit> forward_scalars(const Program& program) {
   return edits;
 }
 
-// --- attributes
-// -----------------------------------------------------------------------------------
+// --- attributes ----------------------------------------------------------------------------------
 
 std::vector<Edit> drop_attributes(const Program& program) {
   std::vector<Edit> edits;
@@ -487,8 +482,7 @@ std::vector<Edit> drop_attributes(const Program& program) {
   return edits;
 }
 
-// --- shapes and types
-// -----------------------------------------------------------------------------
+// --- shapes and types ----------------------------------------------------------------------------
 
 // Changes an allocation, and each view of it with its block.
 template <typename F>
@@ -587,8 +581,7 @@ std::vector<Edit> plain_types(const Program& program) {
   return edits;
 }
 
-// --- names
-// ----------------------------------------------------------------------------------------
+// --- names ---------------------------------------------------------------------------------------
 
 std::string letter_name(char first, size_t letters, size_t n) {
   std::string name(1, static_cast<char>(first + static_cast<char>(n % letters)));

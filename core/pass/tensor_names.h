@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which refinements are views of one tensor: two names of a block may stand for one allocation,
-// since any block around it may have viewed that twice.
+// Which refinements are views of one tensor. Two names of a block may stand for one allocation,
+// since a block around it may have two views of it.
 #pragma once
 
 #include <map>
@@ -13,19 +13,19 @@
 
 namespace stria {
 
-// The allocations that a block's refinements are views of. A value; stays right while the blocks
-// around it keep their refinements. Copies share what they know: a section has as many names as a
-// program has tensors, and each of its kernels wants them.
+// The allocations that a block's refinements are views of. A value; it stays right while the blocks
+// around the block keep their refinements. Copies share their content: a section has as many names
+// as a program has tensors, and each of its kernels needs them.
 class TensorNames {
  public:
-  // Around the entry block: there are no names.
+  // The names around the entry block: there are none.
   TensorNames() = default;
 
-  // The names of `block`, a statement of the block that these are the names of.
+  // The names of `block`, which is a statement of this object's block.
   TensorNames inside(const stripe::Block& block) const;
 
-  // The allocation behind the block's refinement `name`: equal texts, equal allocations. A name
-  // that is not known is an allocation of its own.
+  // The allocation of the block's refinement `name`: equal texts mean equal allocations. An unknown
+  // name is an allocation of its own.
   const std::string& of(const std::string& name) const;
 
  private:
@@ -33,8 +33,8 @@ class TensorNames {
   std::shared_ptr<const std::map<std::string, std::string>> allocations_;  // null: no names
 };
 
-// The names at the places of one walk, of which those of the sections, whose refinements stay, are
-// made once: they are as many as a program has tensors.
+// The names at the places of one walk. Those of the sections, whose refinements stay, are made
+// once: there are as many as a program has tensors.
 class PlaceNames {
  public:
   // The names of the block at the place.

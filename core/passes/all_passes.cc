@@ -63,13 +63,14 @@ namespace stria::passes {
 
 namespace {
 
-// These make all dependencies, or change none of what decides them.
+// True for passes that compute all dependencies, or that change nothing on which dependencies
+// depend.
 bool makes_dependencies(const std::string& pass) {
   return pass == "compute_deps" || pass == "memory_placement";
 }
 
-// A pass after which every #deps block has the dependencies that it needs, as before it. To find
-// them again is the work of compute_deps, so only a pass that changed something asks for it.
+// The pass, followed by a repair of dependencies: every #deps block then has those that it needs.
+// The repair takes time, so it runs only if the pass changed something.
 PassInfo with_dependencies(PassInfo info) {
   if (makes_dependencies(info.name)) return info;
   info.bind = [bind = std::move(info.bind)](

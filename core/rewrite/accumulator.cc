@@ -20,16 +20,17 @@ using stripe::Statement;
 
 const char* const kLane = "lane";
 
-// The accumulator's place for each dimension of the host's view: which of its own dimensions, the
-// lowest coordinate, and how far the coordinates that it holds are apart.
+// How the accumulator is laid out. For each dimension of the host's view: the accumulator's own
+// dimension, the lowest coordinate, and the distance of the coordinates that it holds.
 struct Layout {
   TensorShape shape;
-  std::vector<int> own_dim;  // -1: one coordinate only, no dimension
+  std::vector<int> own_dim;  // -1: none, since there is only one coordinate
   std::vector<int64_t> lowest, steps;
-  int lane_dim = -1;  // of partial results
+  int lane_dim = -1;  // the dimension of lanes with partial results; -1: none
 };
 
-// The view of the host's statement that aggregates into what the plan names, if it is one of them.
+// The view through which the host's statement aggregates into the plan's refinement; null if it
+// does not.
 const Refinement* aggregating_view(const Block& host, const AccumulatorPlan& plan,
                                    size_t position) {
   const Block* inner = host.stmts[position].block();
@@ -38,8 +39,8 @@ const Refinement* aggregating_view(const Block& host, const AccumulatorPlan& pla
   return view && view->agg ? view : nullptr;
 }
 
-// Into `steps` what divides all of the accesses that the views make, from `lowest` on; 0: all are
-// 0.
+// Reduces `steps` to common divisors of all coordinates that the view and those inside access,
+// counted from `lowest`. 0: all coordinates are 0.
 void add_steps(const Block& block, const Refinement& view, const std::vector<int64_t>& lowest,
                std::vector<int64_t>& steps) {
   for (size_t d = 0; d < steps.size(); ++d)
@@ -60,7 +61,7 @@ Layout make_layout(const Block& host, const AccumulatorPlan& plan, DataType type
   const size_t rank = host.find_ref(plan.name)->access.size();
   Layout layout;
   layout.shape.type = type;
-  std::vector<int> order;  // own dimensions, outermost first; that of the lanes last
+  std::vector<int> order;  // own dimensions, outermost first; the one of lanes is last
   int lanes_last = -1;
   std::vector<Interval> ranges;
   std::vector<bool> of_lanes;
@@ -84,7 +85,7 @@ Layout make_layout(const Block& host, const AccumulatorPlan& plan, DataType type
   for (size_t i = 0; i < host.stmts.size(); ++i)
     if (const Refinement* view = aggregating_view(host, plan, i))
       add_steps(*host.stmts[i].block(), *view, layout.lowest, layout.steps);
-  // What writes them out walks over elements between them where it cannot tell these apart.
+  // The blocks that write the values out may walk over a finer grid, so its distances count, too.
   for (const WriteDomain& nest : plan.nests)
     for (size_t d = 0; d < rank; ++d)
       layout.steps[d] = (nest.access[d] - Affine(layout.lowest[d])).common_divisor(layout.steps[d]);
@@ -97,7 +98,7 @@ Layout make_layout(const Block& host, const AccumulatorPlan& plan, DataType type
     int dim = static_cast<int>(layout.shape.dims.size());
     layout.own_dim.push_back(dim);
     layout.shape.dims.push_back({(ranges[d].upper - ranges[d].lower) / layout.steps[d] + 1, 0});
-    // A lane may move two dimensions.
+    // The lane index may move along two dimensions.
     if (of_lanes[d]) std::swap(lanes_last, dim);
     if (dim >= 0) order.push_back(dim);
   }
@@ -114,8 +115,8 @@ Layout make_layout(const Block& host, const AccumulatorPlan& plan, DataType type
   return layout;
 }
 
-// A view of the accumulator by the indices of a block, from the access it has in the host's view,
-// or in a view of that.
+// A view of the accumulator, made from the access that a block has in the host's view, or in a view
+// of that.
 Refinement accumulator_view(const Layout& layout, const std::string& from, const std::string& into,
                             RefDir dir, const std::vector<Affine>& access) {
   Refinement ref;
@@ -136,7 +137,7 @@ std::vector<Affine> shifted(const std::vector<Affine>& access, const std::vector
   return out;
 }
 
-// A view of the host's refinement, one element at `access`.
+// A view of one element of the host's refinement, at `access`.
 Refinement element_view(const Block& host, const std::string& name,
                         const std::vector<Affine>& access) {
   Refinement ref = *host.find_ref(name);
@@ -147,7 +148,7 @@ Refinement element_view(const Block& host, const std::string& name,
   ref.offset_bytes = 0;
   ref.swizzle.reset();
   ref.tags = {};
-  // The host's indices stay in the host.
+  // An inner block does not know the host's indices.
   if (names_index(ref.location)) ref.location = {};
   for (Dim& dim : ref.shape.dims) dim.size = 1;
   return ref;
@@ -169,7 +170,7 @@ std::string accumulator_name(const Block& host, const std::string& base) {
   return name;
 }
 
-// Cuts a block over all indices of a nest into the tile outside and the lanes inside, and tags
+// Splits a block over all indices of a nest into an outer block and the lanes inside, and tags
 // both.
 void split_lanes(Block& block, const std::string& lane, const std::vector<std::string>& tile_set) {
   if (!lane.empty()) {
@@ -187,12 +188,12 @@ void split_lanes(Block& block, const std::string& lane, const std::vector<std::s
   block.tags.set_all(tile_set);
 }
 
-// Puts the accumulator in place of the view `view` that the block has of the tensor, and of all
-// views of that inside.
+// Replaces one of the block's views of the tensor, and all views of it inside, by views of the
+// accumulator.
 void redirect(Block& block, size_t ref_position, bool outermost, const AccumulatorPlan& plan,
               const Layout& layout, const std::string& from, const stripe::Aggregation& agg) {
   const Refinement old = block.refs[ref_position];
-  // The block may have two views of it.
+  // The block may have two views of the tensor.
   const std::string acc = block.find_ref(from) ? block.fresh_name(from) : from;
   Refinement out = accumulator_view(layout, from, acc, RefDir::inout,
                                     outermost ? shifted(old.access, layout.lowest) : old.access);
@@ -264,7 +265,7 @@ Block write_out_block(const Block& host, const Layout& layout, const Accumulator
     split_lanes(block, nest.lane, plan.tile_set);
     return block;
   }
-  // Partial results: one element each, the lanes combine into it.
+  // Partial results: the lanes of each element are combined into it.
   in.shape.dims[layout.lane_dim].size = plan.reduction_lanes;
   Block lanes;
   lanes.tags.set("vector");
@@ -277,7 +278,8 @@ Block write_out_block(const Block& host, const Layout& layout, const Accumulator
   for (Affine& access : part.access) access = Affine();
   part.access[layout.lane_dim] = Affine::of(kLane);
   part.shape.dims[layout.lane_dim].size = 1;
-  // A narrower type would round between lanes: then a scalar of the aggregation type is in between.
+  // A narrower output type would round after each lane, so a buffer of the aggregation type
+  // collects them first.
   bool narrow = agg.type != out.shape.type;
   std::string target = plan.name;
   Refinement memory;
@@ -320,7 +322,7 @@ TensorShape accumulator_shape(const Block& host, const AccumulatorPlan& plan) {
 
 void add_accumulator(Block& host, const AccumulatorPlan& plan) {
   const auto aggregates = [&](size_t i) {
-    return const_cast<Refinement*>(aggregating_view(host, plan, i));  // the host is ours
+    return const_cast<Refinement*>(aggregating_view(host, plan, i));  // the host may be changed
   };
   size_t first = host.stmts.size(), last = 0;
   for (size_t i = 0; i < host.stmts.size(); ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which allocation each refinement of a program is a view of, wherever it stands.
+// For every refinement of a program, the allocation of which it is a view.
 #pragma once
 
 #include <cstddef>

@@ -16,8 +16,9 @@ using stripe::Block;
 using stripe::RefDir;
 using stripe::Refinement;
 
-// The innermost block, if each block down to it holds the next one alone and has one view of each
-// view of the one before; else null. `names`: what it calls the refinements of `block`.
+// The innermost block, if each block down to it holds only the next one and has one view of each
+// view of the block before; else null. `names` are refinements of `block`, and become the innermost
+// block's names for them.
 const Block* only_leaf(const Block& block, std::vector<std::string>& names) {
   const Block* at = &block;
   while (at->stmts.size() == 1 && at->stmts[0].block()) {
@@ -45,7 +46,7 @@ const stripe::Intrinsic* combiner(const Block& block) {
   const Block* leaf = only_leaf(block, names);
   if (!leaf) return nullptr;
   const stripe::Intrinsic* first = nullptr;
-  std::set<std::string> loaded, open;  // views; values that wait for their use
+  std::set<std::string> loaded, open;  // views; values that are not used yet
   size_t stores = 0;
   for (const stripe::Statement& stmt : leaf->stmts) {
     if (const auto* load = std::get_if<stripe::Load>(&stmt.op)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that differ from each other.
+// Fresh names, which differ from each other and from all that are taken.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,13 +10,13 @@
 
 namespace stria::passes {
 
-// Hands out names that differ from each other and from those that are taken, which stay taken.
+// Gives out names that are not taken. A name that was given out or taken stays taken.
 class FreshNames {
  public:
   void take(const std::string& name) { taken_.insert(name); }
 
-  // `base` or `base_0`, `base_1`, …: the first that is not taken, and from now on is. Asked n times
-  // for one base it takes n steps, not n².
+  // The first of `base`, `base_0`, `base_1`, … that is not taken. It is taken from now on. n calls
+  // with one base take n steps, not n².
   std::string fresh(const std::string& base) {
     std::string name = base;
     for (int& i = next_[base]; !taken_.insert(name).second; ++i)
@@ -26,7 +26,7 @@ class FreshNames {
 
  private:
   std::unordered_set<std::string> taken_;
-  std::unordered_map<std::string, int> next_;  // of a base: the numbers below are taken
+  std::unordered_map<std::string, int> next_;  // base -> the first number that may be free
 };
 
 }  // namespace stria::passes

@@ -21,7 +21,8 @@ using stripe::Refinement;
 
 bool viewed(const Refinement& ref) { return ref.dir != RefDir::none; }
 
-// Of the indices that vary at one point of the block around. Where one starts does not matter.
+// The ranges of the indices that vary at one point of the block around. Where they start does not
+// matter.
 std::map<std::string, int64_t> own_ranges(const Block& block) {
   std::map<std::string, int64_t> ranges;
   for (const Index& index : block.idxs)
@@ -29,8 +30,8 @@ std::map<std::string, int64_t> own_ranges(const Block& block) {
   return ranges;
 }
 
-// Elements per dimension of a written view that one point of the block touches; a probe without
-// statements has the view's own.
+// For each dimension of a written view, the number of elements that one point of the block touches.
+// For a block without statements these are the view's own sizes.
 std::vector<int64_t> touched_sizes(const Block& block, const Refinement& ref) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   std::vector<int64_t> sizes;
@@ -45,7 +46,7 @@ std::vector<int64_t> touched_sizes(const Block& block, const Refinement& ref) {
 
 using Box = std::vector<Interval>;
 
-// No element of the same view around in both, as a dimension tells.
+// Are two boxes in one view disjoint in some dimension?
 bool lie_apart(const Box& a, const Box& b) {
   for (size_t d = 0; d < a.size(); ++d)
     if (a[d].upper < b[d].lower || b[d].upper < a[d].lower) return true;
@@ -86,7 +87,7 @@ std::map<std::string, Interval> index_ranges(const Block& block) {
 
 std::vector<IndexRole> index_roles(const Block& block) {
   std::map<std::string, int64_t> ranges = own_ranges(block);
-  std::vector<std::vector<int64_t>> sizes;  // what one point touches of each written view
+  std::vector<std::vector<int64_t>> sizes;  // for each written view, what one point touches
   for (const Refinement& ref : block.refs) sizes.push_back(touched_sizes(block, ref));
   std::vector<IndexRole> roles;
   for (const Index& index : block.idxs) {

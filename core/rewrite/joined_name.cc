@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kMaxName = 256;
 constexpr size_t kMaxLines = 24, kFirstLines = 16, kLastLines = 7;
 
-// The number in `text` if it is `before`, a number and `after`.
+// The number between `before` and `after`, if `text` consists of these three.
 std::optional<size_t> number_between(std::string_view text, std::string_view before,
                                      std::string_view after) {
   if (!text.starts_with(before) || !text.ends_with(after) ||

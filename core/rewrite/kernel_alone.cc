@@ -13,7 +13,8 @@ using stripe::Block;
 using stripe::RefDir;
 using stripe::Refinement;
 
-// Positions of statements that lead from `from` to `block`, last one first; false if none does.
+// Finds the positions of statements that lead from `from` to `block`, the last one first. False if
+// there are none.
 bool find(const Block& from, const Block& block, std::vector<size_t>& path) {
   if (&from == &block) return true;
   for (size_t i = 0; i < from.stmts.size(); ++i)
@@ -33,7 +34,7 @@ Block around(const Block& block) {
   return out;
 }
 
-// Nothing is kept from run to run.
+// Makes constants ordinary inputs, so that nothing is kept from run to run.
 void forget_constants(Block& block) {
   for (Refinement& ref : block.refs) ref.is_const = false;
   for (stripe::Statement& statement : block.stmts)
@@ -91,7 +92,7 @@ Result<stripe::Program> kernel_alone(const stripe::Program& program, const Block
       }
       main.stmts.emplace_back(std::move(copy));
       out.entry.stmts.emplace_back(std::move(main));
-      // What depends on constants alone would not run at all.
+      // A kernel that depends on constants alone would not run again.
       const std::vector<Refinement>& tensors = out.entry.refs;
       const bool varies = std::any_of(tensors.begin(), tensors.end(), [&](const Refinement& ref) {
         const Refinement* used = find_view(*out.main(), ref.into);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One kernel of a program as a program of its own, for a device that times it.
+// Makes a program of one kernel, so that a device can time it.
 #pragma once
 
 #include "stria/base/status.h"
@@ -7,10 +7,10 @@
 
 namespace stria::passes {
 
-// The kernel that `block` is or stands in, with `candidate` in the block's place. All tensors that
-// the kernel uses, temporaries of its section too, are inputs and outputs of the new program, with
-// the layouts that they have. Constants stay such for a kernel of #main that reads something else
-// too. unsupported if the block stands in no kernel.
+// The kernel that `block` is, or in which it stands, with `candidate` in the block's place. All
+// tensors that the kernel uses, temporaries of its section included, become inputs and outputs of
+// the new program and keep their layouts. Constants stay constants if the kernel is in #main and
+// also reads something else. unsupported if the block is in no kernel.
 Result<stripe::Program> kernel_alone(const stripe::Program& program, const stripe::Block& block,
                                      stripe::Block candidate);
 

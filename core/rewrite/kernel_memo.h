@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pass has found out about one kernel holds for all that are the same but for their names: a
-// network has many of them, and what needs the verifier or a search is asked once.
+// Shares findings about kernels. What a pass has found out about one kernel holds for all that
+// differ from it in names alone. A network has many of these, so a question that needs the verifier
+// or a search is asked only once.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +13,20 @@
 
 namespace stria::passes {
 
-// The block with its refinements and scalars numbered in the order in which they occur and without
-// names of blocks and comments; indices keep their names. Equal results: the blocks differ in names
-// alone, one to one.
+// The canonical form of a block: its refinements and scalars are numbered in the order in which
+// they occur, and names and comments of blocks are removed. Indices keep their names. If two
+// results are equal, the blocks differ in names alone.
 stripe::Block nameless(stripe::Block block);
 
-// Equal for equal blocks.
+// A hash that is equal for equal blocks.
 size_t shape_hash(const stripe::Block& block);
 
-// Findings by nameless kernel. A finding must not hold a name of what is numbered.
+// Findings by canonical form. A finding must not hold a name of what is numbered.
 template <typename Finding>
 class KernelMemo {
  public:
-  // What is known of `kernel`, which is nameless; what `find` gives if it is the first of its kind.
-  // Stays where it is.
+  // The finding about `kernel`, which is in canonical form. If it is the first of its kind, `find`
+  // makes the finding. The reference stays valid.
   const Finding& of(stripe::Block kernel, const std::function<Finding()>& find) {
     const size_t hash = shape_hash(kernel);
     auto [at, end] = known_.equal_range(hash);

@@ -7,7 +7,7 @@
 namespace stria::passes {
 namespace {
 
-// The block without what it does.
+// The block without refinements and statements.
 stripe::Block shell(const stripe::Block& block) {
   stripe::Block out;
   out.name = block.name;
@@ -29,7 +29,7 @@ Result<KernelProbe> KernelProbe::of(const stripe::Program& program, const stripe
   probe.program_.entry.stmts.emplace_back(shell(section));
   for (const stripe::Refinement& ref : program.entry.refs) probe.entry_[ref.into] = ref;
   for (const stripe::Refinement& ref : section.refs) probe.section_[ref.into] = ref;
-  // A program has a #main.
+  // Every program needs a #main.
   probe.program_.entry.stmts[0].block()->tags.remove("prologue");
   probe.program_.entry.stmts[0].block()->tags.set("main");
   return probe;
@@ -42,8 +42,8 @@ int64_t KernelProbe::pipeline_depth(const std::string& unit) const {
   return depth == depths->end() ? 0 : depth->second;
 }
 
-// What other kernels have written is there before this one: a temporary that it reads is an input
-// of the probe.
+// A temporary that the kernel reads was written by other kernels, so it becomes an input of the
+// probe.
 void KernelProbe::hand_in(const stripe::Block& kernel, stripe::Refinement& temporary) {
   bool reads = false, writes = false;
   for (const stripe::Refinement& ref : kernel.refs) {
@@ -66,7 +66,7 @@ void KernelProbe::enclose(const stripe::Block& kernel) {
   section.stmts.clear();
   section.refs.clear();
   program_.entry.refs.clear();
-  // What the kernel uses, once each.
+  // Each tensor that the kernel uses, once.
   for (const stripe::Refinement& ref : kernel.refs) {
     auto tensor = section_.find(ref.from);
     if (ref.dir == stripe::RefDir::none || tensor == section_.end() || section.find_ref(ref.from))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of one kernel alone, to try a change of it against the rules of the IR.
+// Checks a change of one kernel against the rules of the IR, in a program that holds only this
+// kernel.
 #pragma once
 
 #include <map>
@@ -16,35 +17,35 @@ namespace stria::passes {
 
 class KernelProbe {
  public:
-  // Of the program around `section` (#main or #prologue), whose statements are left out.
+  // For kernels of `section` (#main or #prologue) of the program.
   static Result<KernelProbe> of(const stripe::Program& program, const stripe::Block& section,
                                 const HardwareModel& model);
 
-  // How many rules cannot be decided of the kernel; nothing if it breaks one. Of those about
-  // accesses the ones in `asked`: who changes a legal kernel asks for what the change can break,
-  // and compares with the answer for the kernel as it was.
+  // How many rules cannot be decided for the kernel; nullopt if it breaks one. Of the rules about
+  // accesses only those in `asked` are checked. A pass that changes a legal kernel asks for the
+  // rules that the change can break, and compares the answer with that for the old kernel.
   std::optional<size_t> undecided(const stripe::Block& kernel,
                                   const stripe::AccessRules& asked = {});
 
-  // The kernel alone, with all that the verifier gets to see of the program around it but no names:
-  // kernels with equal forms have equal answers. For KernelMemo.
+  // The canonical form of the kernel together with what the verifier sees of the program around it.
+  // Kernels with equal forms have equal answers. For KernelMemo.
   stripe::Block form(const stripe::Block& kernel);
 
-  // What that kernel broke, the last one asked about.
+  // Which rule the kernel of the last question broke.
   const Refusal& broken() const { return broken_; }
 
-  // Points that the unit may have under way; 0: the model does not say.
+  // How many points the unit may have under way; 0: the model does not say.
   int64_t pipeline_depth(const std::string& unit) const;
 
  private:
-  // Makes the program of the kernel alone.
+  // Makes a program that holds only the kernel.
   void enclose(const stripe::Block& kernel);
   void hand_in(const stripe::Block& kernel, stripe::Refinement& temporary);
 
   ModelRules rules_;
   stripe::Program program_;
   Refusal broken_ = Refusal::none();
-  // The refinements of the entry block and of the section, by name.
+  // The refinements of the entry block and those of the section, by name.
   std::map<std::string, stripe::Refinement> entry_, section_;
 };
 

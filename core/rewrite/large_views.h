@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tensors of a kernel are too large for a memory: what is worth asking for ahead.
+// Which tensors of a kernel are too large for a memory, so that prefetching them pays.
 #pragma once
 
 #include <set>
@@ -11,16 +11,17 @@
 
 namespace stria::passes {
 
-// May the view be asked for: read or written as it lies, not added up in?
+// May the view be prefetched? It must not be an allocation, aggregate or have a swizzle.
 bool can_be_fetched(const stripe::Refinement& ref);
 
 // `percent` of one instance of the memory; 0 without such a unit.
 double bytes_of(const HardwareModel& model, const std::string& memory, int64_t percent);
 
-// The kernel's names of views that can be fetched and through which it reaches `least` bytes.
+// The kernel's names of views that can be prefetched and through which it touches at least `least`
+// bytes.
 std::set<std::string> large_views(const stripe::Block& kernel, double least);
 
-// The block's names of views of what the block around it knows by these names.
+// The block's names for the refinements that the block around it calls `names`.
 std::set<std::string> seen_inside(const stripe::Block& block, const std::set<std::string>& names);
 
 }  // namespace stria::passes

@@ -14,7 +14,7 @@ using stripe::Block;
 using stripe::BlockPoints;
 using stripe::Refinement;
 
-using Starts = std::map<std::string, std::vector<Affine>>;  // view -> its coordinates
+using Starts = std::map<std::string, std::vector<Affine>>;  // view -> where it begins
 
 std::vector<std::string> coordinate_names(size_t rank) {
   std::vector<std::string> names;
@@ -27,7 +27,7 @@ class Collector {
   explicit Collector(size_t rank)
       : names_(coordinate_names(rank)), written_(IntegerSet::empty(names_)) {}
 
-  // `outer`: the views of the tensor that the block around has.
+  // `outer`: the views of the tensor in the block around.
   Status visit(const Block& block, const BlockPoints* around, const Starts& outer) {
     const BlockPoints points = stripe::points_of(block, around, ++blocks_);
     if (!points.exact || !points.runs) return {};

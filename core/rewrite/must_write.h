@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which elements of a tensor a statement is sure to write, whatever else it does.
+// Must-write: which elements of a tensor a statement writes for certain, whatever the data are.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace stria::passes {
 
-// Coordinates d0, d1, … of the refinement `name` of `host`, a block without indices, that its
-// statement `stmt` stores to at some point. Stores whose place scalars choose, and specials, count
-// as none. unknown if the solver cannot tell within its budget.
+// The coordinates d0, d1, … of `name`, a refinement of `host`, to which the host's statement `stmt`
+// stores at some point. The host has no indices. Stores to elements that scalars choose do not
+// count, and neither do specials. unknown if the solver cannot tell within its budget.
 Result<IntegerSet> must_write(const stripe::Block& host, const stripe::Statement& stmt,
                               const std::string& name);
 

@@ -21,7 +21,7 @@ void keep_inside(Block& outer) {
   for (const stripe::Tag& tag : outer.tags.all())
     if (tag.name != "kernel") inner.tags.set(tag.name, tag.value);
   inner.name = outer.name;
-  // What holds for one of the blocks does not for the other.
+  // The larger block holds several such blocks, and constraints of one do not hold for another.
   for (const Affine& constraint : outer.constraints)
     inner.constraints.push_back(
         constraint.rename([&](const std::string& name) { return bring_in(inner, name); }));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What split_block made outside, as a part of a block that does other things as well.
+// Steps for a pass that makes the outer block of split_block a part of a larger block.
 #pragma once
 
 #include <map>
@@ -9,10 +9,10 @@
 
 namespace stria::passes {
 
-// Gives the block's indices other names, each form being one index.
+// Gives the block's indices other names. Each form must be a single index.
 void rename_indices(stripe::Block& block, const std::map<std::string, Affine>& names);
 
-// Moves what holds for `outer` alone, its name, tags and constraints, into the one block inside.
+// Moves the name, the tags and the constraints of `outer` into the one block inside it.
 void keep_inside(stripe::Block& outer);
 
 }  // namespace stria::passes

@@ -23,7 +23,7 @@ bool find_path(const Block& from, const Block& block, std::vector<const Block*>&
   return false;
 }
 
-// Does the block itself load the view, each time the element that its indices say?
+// Does only the block itself load through the view, and do indices alone choose the element?
 bool is_loaded_alone(const Block& block, const std::string& name) {
   return std::all_of(block.stmts.begin(), block.stmts.end(), [&](const stripe::Statement& stmt) {
     if (const auto* load = std::get_if<stripe::Load>(&stmt.op))
@@ -36,7 +36,7 @@ bool is_loaded_alone(const Block& block, const std::string& name) {
   });
 }
 
-// Is the block's refinement viewed once, by the block inside?
+// Is the block's refinement used only through one view, in the block inside?
 bool is_viewed_once(const Block& block, const std::string& name, const Block& inside) {
   int64_t views = 0;
   for (const Refinement& ref : inside.refs) views += ref.dir != RefDir::none && ref.from == name;
@@ -52,7 +52,7 @@ bool is_viewed_once(const Block& block, const std::string& name, const Block& in
   });
 }
 
-// Are the section's refinements views of one tensor? The program's tensors have their own names.
+// Are the section's refinements views of one tensor of the program?
 bool is_same_tensor(const Block& section, const std::string& a, const std::string& b) {
   if (a == b) return true;
   const Refinement* one = section.find_ref(a);
@@ -68,7 +68,7 @@ bool writes(const Block& kernel, const std::string& tensor, const Block& section
   });
 }
 
-// A dimension that the index alone walks along, from the view's beginning.
+// The one dimension along which the index walks, if no other index does, and from its beginning.
 std::optional<size_t> walked_dim(const Refinement& view, const std::string& index) {
   std::optional<size_t> out;
   for (size_t d = 0; d < view.access.size(); ++d) {

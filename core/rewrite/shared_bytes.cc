@@ -14,11 +14,11 @@ namespace {
 
 using stripe::Block;
 
-// Who has the bytes of one memory while the statements are passed in order.
+// Which allocations have the bytes of one memory while the statements are visited in order.
 class Occupants {
  public:
-  // Adds to `to` who used the bytes from `begin` to before `end` as another allocation than this
-  // one, for the last time before it.
+  // Adds to `to` the statements that used bytes of [begin, end) as the allocation that had them
+  // just before this one.
   void add_others(size_t allocation, int64_t begin, int64_t end, std::set<size_t>& to) const {
     for (auto at = parts_.upper_bound(begin); at != parts_.end() && at->second.begin < end; ++at) {
       const Part& part = at->second;
@@ -30,7 +30,7 @@ class Occupants {
   void use(size_t allocation, int64_t begin, int64_t end, size_t statement) {
     cut(begin);
     cut(end);
-    int64_t next = begin;  // first byte without a part that is seen to
+    int64_t next = begin;  // the first byte that is not handled yet
     for (auto at = parts_.upper_bound(begin); next < end; ++at) {
       const int64_t free_end = at == parts_.end() ? end : std::min(end, at->second.begin);
       if (next < free_end) at = parts_.emplace(free_end, Part{next, allocation, {}, {}}).first;
@@ -49,10 +49,10 @@ class Occupants {
   struct Part {
     int64_t begin = 0;
     size_t allocation = 0;
-    std::vector<size_t> users, before;  // of this allocation, and of the one before it
+    std::vector<size_t> users, before;  // of this allocation, and of the one before
   };
 
-  // Makes one part that has bytes on both sides of `at` into two.
+  // Splits a part that has bytes on both sides of `at`.
   void cut(int64_t at) {
     const auto found = parts_.upper_bound(at);
     if (found == parts_.end() || found->second.begin >= at) return;
@@ -61,10 +61,10 @@ class Occupants {
     parts_.emplace(at, std::move(low));
   }
 
-  std::map<int64_t, Part> parts_;  // by the byte behind them
+  std::map<int64_t, Part> parts_;  // by their end
 };
 
-// Of two locations with one text all units are the same.
+// Equal texts mean equal units. All numbers are constants.
 std::string text_of(const stripe::Location& location) {
   std::string out;
   for (const stripe::LocationUnit& unit : location.path) {
@@ -83,7 +83,7 @@ SharedBytes::SharedBytes(const Block& entry) : lives_(entry) {
     const stripe::LiveAllocation& allocation = lives_.all()[a];
     by_owner_[allocation.owner].push_back(a);
     const stripe::Location& location = allocation.ref->location;
-    // Of what an index chooses each is asked about.
+    // If an index chooses the instance, the allocation is compared with each other one.
     const std::string text = names_index(location) ? fmt::format("/{}", a) : text_of(location);
     const auto [at, added] = known.emplace(text, first_.size());
     if (added) first_.push_back(a);
@@ -112,7 +112,7 @@ std::vector<std::vector<size_t>> SharedBytes::of(const Block& block) const {
   return out;
 }
 
-// Allocations, by statement.
+// For each statement, the allocations that it uses.
 std::vector<std::set<size_t>> SharedBytes::used_in(const Block& block) const {
   std::vector<std::set<size_t>> used(block.stmts.size());
   const StatementUsers users(block);

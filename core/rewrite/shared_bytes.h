@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which statements of a #placed program use bytes that an earlier one uses as another allocation.
-// What may share bytes was never alive together as the statements ran before, and stays so if all
-// users of the one wait for all users of the other.
+// Which statements of a #placed program use bytes that an earlier statement uses as another
+// allocation. Allocations that share bytes were not alive together in the old order of statements.
+// They stay so if all users of the later one wait for all users of the earlier one.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ class SharedBytes {
   // Borrows `entry`, which must keep its allocations while this lives.
   explicit SharedBytes(const stripe::Block& entry);
 
-  // By statement of the block: the users of the allocations that had its bytes last. Those of
-  // earlier ones come before these, for they are waited for in the same way.
+  // For each statement of the block: the users of the allocations that had its bytes just before.
+  // Users of still earlier ones need not be listed, since the former wait for them in the same way.
   std::vector<std::vector<size_t>> of(const stripe::Block& block) const;
 
  private:
@@ -29,8 +29,8 @@ class SharedBytes {
 
   const stripe::AllocationLives lives_;
   std::map<const stripe::Block*, std::vector<size_t>> by_owner_;
-  std::vector<size_t> memory_;  // by allocation: equal where all of the locations are
-  std::vector<size_t> first_;   // allocation of each memory
+  std::vector<size_t> memory_;  // by allocation: equal numbers for equal locations
+  std::vector<size_t> first_;   // the first allocation of each memory
 };
 
 }  // namespace stria::passes

@@ -15,7 +15,7 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// How one index of the original block is made of an outer and an inner one.
+// How one index of the original block is composed of an outer and an inner one.
 struct Cut {
   int64_t outer_step = 1;  // points from one value of the index to the next
   int64_t inner_step = 1;
@@ -45,8 +45,8 @@ bool statements_use(const std::vector<Statement>& stmts, const std::string& name
   return false;
 }
 
-// The outer view is what the inner block touches at one outer point; where a coefficient is
-// negative its lowest element is the base, so that inner accesses are never negative.
+// The outer view is what the inner block touches at one outer point. If a coefficient is negative,
+// the view begins at its lowest element, so that inner accesses are never negative.
 void split_ref(const Refinement& ref, const std::map<std::string, Cut>& cuts,
                const std::map<std::string, int64_t>& inner_ranges, Refinement& outer,
                Refinement& inner) {
@@ -200,8 +200,8 @@ void split_block(Block& block, const std::map<std::string, int64_t>& tile, bool 
   }
 
   inner.stmts = std::move(block.stmts);
-  // What an original index is, in terms of the inner block; outer values are brought in on demand.
-  // Names must not meet: a brought-in value may be called like a scalar or a refinement otherwise.
+  // Each original index as a form over the inner block's indices. Outer values are brought in on
+  // demand. Their names must differ from those of scalars and refinements.
   std::map<std::string, Affine> forms;
   auto form_of = [&](const std::string& name) -> const Affine& {
     auto known = forms.find(name);

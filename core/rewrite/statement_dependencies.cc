@@ -11,17 +11,17 @@ namespace stria::passes {
 
 namespace {
 
-// What one block's solver questions may cost, in steps of about 2 ns. What is undecided then waits.
+// Limit of the solver's work for one block, in steps of about 2 ns. What is undecided then waits.
 constexpr int64_t kMendSteps = 1'000'000'000;
 
-// Which statements each of a block's statements waits for, directly or through others.
+// For each statement of a block, the statements for which it waits, directly or through others.
 class Waits {
  public:
   explicit Waits(size_t count)
       : words_((count + 63) / 64), bits_(count, std::vector<uint64_t>(words_)) {}
 
   bool has(size_t b, size_t a) const { return bits_[b][a / 64] >> (a % 64) & 1; }
-  // All that `a` waits for must be known.
+  // All statements for which `a` waits must have been added before.
   void add(size_t b, size_t a) {
     for (size_t w = 0; w < words_; ++w) bits_[b][w] |= bits_[a][w];
     bits_[b][a / 64] |= uint64_t{1} << (a % 64);
@@ -32,9 +32,10 @@ class Waits {
   std::vector<std::vector<uint64_t>> bits_;
 };
 
-// Adds to the dependencies of statement `b` those candidates for which it has to wait and does not
-// yet. They are asked from the last to the first: so of what is found none follows from the others.
-//   certain  ascending; of these it is known that `b` has to wait
+// Adds to the dependencies of statement `b` those candidates for which it must wait and does not
+// yet. Candidates are tried from the last to the first, so that none of the added ones follows from
+// others.
+//   certain  statements, ascending, for which `b` is known to wait
 void add_dependencies(size_t b, const std::vector<size_t>& candidates,
                       const std::vector<size_t>& certain, stripe::StatementConflicts& conflicts,
                       Waits& waits, std::vector<int64_t>& deps) {
@@ -52,7 +53,7 @@ void mend(stripe::Block& block, stripe::StatementConflicts& conflicts) {
   Waits waits(block.stmts.size());
   for (size_t b = 0; b < block.stmts.size(); ++b) {
     std::vector<int64_t>& deps = block.stmts[b].deps;
-    // One that points forward is of a statement that stood elsewhere.
+    // A dependency that points forward is left over from a statement that has moved.
     std::erase_if(deps, [&](int64_t a) { return a < 0 || a >= static_cast<int64_t>(b); });
     for (int64_t a : deps) waits.add(b, static_cast<size_t>(a));
     add_dependencies(b, conflicts.candidates(b), {}, conflicts, waits, deps);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fewest dependencies that keep the order of all statements of a block that need it.
+// The fewest dependencies that order all pairs of statements of a block that need an order.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,16 @@ namespace stria::passes {
 
 using Dependencies = std::vector<std::vector<int64_t>>;  // by statement, ascending
 
-// `also`: by statement, earlier ones that it has to wait for besides, in any order; as many as
-// there are statements, or none. Without any one of the result some pair would be free.
+// `also` has further earlier statements for which each statement must wait, in any order; it has
+// one entry for each statement, or is empty. Without any one of the dependencies in the result,
+// some pair would have no order.
 Dependencies dependencies_of(const stripe::Block& block, stripe::StatementConflicts& conflicts,
                              const std::vector<std::vector<size_t>>& also = {});
 
-// In each #deps block of a program that was changed: what has to wait and does not, waits. Other
-// dependencies stay; what is not decided within bounds waits. A pass may make a statement touch
-// more than it did, or put one between others, and need not know who waits for it.
+// Adds the missing dependencies to each #deps block of a program that was changed. Others stay. If
+// a question is undecided within bounds, the statement waits. So a pass may make a statement touch
+// more than before, or insert one between others, and need not find out which statements wait for
+// it.
 void mend_dependencies(stripe::Program& program);
 
 }  // namespace stria::passes

@@ -16,7 +16,7 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Does the statement read (`way` is in) or write (out) its block's refinement `name`?
+// Does the statement read (`way` is `in`) or write (`out`) the refinement `name` of its block?
 bool uses(const Statement& stmt, const std::string& name, RefDir way) {
   const bool reads = way == RefDir::in;
   if (auto* load = std::get_if<stripe::Load>(&stmt.op)) return reads && load->from == name;
@@ -28,8 +28,8 @@ bool uses(const Statement& stmt, const std::string& name, RefDir way) {
          });
 }
 
-// Does a statement that stays read `name` behind statement `dead`, and none before that one writes
-// it? Statement `dead` itself does not count.
+// Is there a statement after `dead` that stays and reads `name`, and no statement before it that
+// stays and writes `name`? Statement `dead` itself does not count.
 bool is_unwritten(const Block& block, const std::vector<bool>& stays, size_t dead,
                   const std::string& name) {
   for (size_t i = 0; i < block.stmts.size(); ++i) {
@@ -40,7 +40,7 @@ bool is_unwritten(const Block& block, const std::vector<bool>& stays, size_t dea
   return false;
 }
 
-// Does a statement that stays read what of them only the statement `dead` before it writes?
+// Is `dead` the only writer of something that a later statement, which stays, reads?
 bool is_needed(const Block& block, const std::vector<bool>& stays, size_t dead) {
   const Block* writer = block.stmts[dead].block();
   return writer &&
@@ -121,7 +121,7 @@ std::vector<std::string> scalar_inputs(const Statement& stmt) {
     inputs.push_back(store->from);
   }
   if (auto* op = std::get_if<stripe::Intrinsic>(&stmt.op)) inputs = op->inputs;
-  std::erase(inputs, "");  // of a load or store where no scalar chooses
+  std::erase(inputs, "");  // coordinates that no scalar chooses
   return inputs;
 }
 
@@ -135,7 +135,7 @@ std::vector<std::string> scalar_outputs(const Statement& stmt) {
 
 void forward_scalars(Block& block, const std::map<std::string, std::string>& renamed) {
   if (renamed.empty()) return;
-  std::set<std::string> shared;  // what has new users
+  std::set<std::string> shared;  // scalars with new users
   for (const auto& [from, to] : renamed) shared.insert(to);
   std::map<std::string, int64_t> defined;
   for (size_t i = 0; i < block.stmts.size(); ++i) {
@@ -152,7 +152,7 @@ void forward_scalars(Block& block, const std::map<std::string, std::string>& ren
 }
 
 void replace_statements(Block& block, std::vector<std::vector<Statement>> parts) {
-  std::vector<std::set<int64_t>> now;  // old position -> what waiting for it means today
+  std::vector<std::set<int64_t>> now;  // old position -> new positions of its list
   std::vector<Statement> stmts;
   for (size_t i = 0; i < parts.size(); ++i) {
     std::set<int64_t> before;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of units in a block's location, for passes that put a value in the place of an index.
+// Numbers of units in a block's location, for passes that replace an index by a value.
 #pragma once
 
 #include "stria/hwmodel/hardware_model.h"
@@ -7,9 +7,9 @@
 
 namespace stria::passes {
 
-// Points queue for the units of an index in a location, so that the index may have more values than
-// there are units. A number names a unit that there is: one beyond the count becomes the unit in
-// whose queue it was.
+// An index in a location may have more values than there are units; points then queue for the
+// units. A constant number must name an existing unit. Replaces each constant number beyond the
+// count by the unit in whose queue the point was.
 void fold_unit_numbers(stripe::Block& block, const HardwareModel& model);
 
 }  // namespace stria::passes

@@ -14,7 +14,7 @@ using stripe::Block;
 using stripe::RefDir;
 using stripe::Refinement;
 
-// Does a single contribution arrive as it is?
+// Does an aggregation of a single value give exactly that value?
 bool keeps_value(const std::optional<stripe::Aggregation>& agg, DataType type) {
   if (!agg) return true;
   if (agg->op == stripe::AggOp::max || agg->op == stripe::AggOp::min) return agg->type == type;
@@ -47,7 +47,7 @@ bool is_plain(const Refinement& ref) {
          !ref.tags.has("zero_fill");
 }
 
-// The position of the index that the form is, or -1.
+// The position of the index if the form is a single index; else -1.
 int single_index(const Block& kernel, const Affine& form) {
   std::string name;
   if (!form.is_single_index(&name)) return -1;
@@ -56,7 +56,7 @@ int single_index(const Block& kernel, const Affine& form) {
   return -1;
 }
 
-// Puts the coordinates in the order of the other tensor's dimensions.
+// Puts coordinates into the order of the other tensor's dimensions.
 template <typename Value>
 std::vector<Value> reordered(const std::vector<Value>& values, const std::vector<int>& dims,
                              const Value& none) {
@@ -65,8 +65,8 @@ std::vector<Value> reordered(const std::vector<Value>& values, const std::vector
   return out;
 }
 
-// The coordinates that scalars choose; none, if of the dimensions with a choice none is left: they
-// have one element.
+// The coordinates that scalars choose, in the other tensor. Empty if no dimension with a choice is
+// left; such a dimension has one element.
 stripe::ChosenCoordinates chosen(const stripe::ChosenCoordinates& at,
                                  const std::vector<int>& dims) {
   stripe::ChosenCoordinates out = reordered(at, dims, std::string());
@@ -75,8 +75,8 @@ stripe::ChosenCoordinates chosen(const stripe::ChosenCoordinates& at,
   return out;
 }
 
-// Does a statement store into the tensor where a scalar chooses? What it chooses outside is
-// dropped.
+// Does a statement store into the tensor where a scalar chooses? Such a store is dropped if the
+// choice is out of range.
 bool stored_where_chosen(const Block& around, const std::string& tensor) {
   return std::any_of(around.stmts.begin(), around.stmts.end(), [&](const stripe::Statement& stmt) {
     const Block* block = stmt.block();
@@ -87,8 +87,8 @@ bool stored_where_chosen(const Block& around, const std::string& tensor) {
   });
 }
 
-// Of each dimension of the views in `block` of `name`, now views of `other`: dims[d] says which
-// one of the old it is, or -1; the coordinate grows by offset[d].
+// Makes the views of `name` in `block` views of `other`. Dimension d of the new view is the old
+// dimension dims[d], or a new one if that is -1, and its coordinate grows by offset[d].
 void replace_views(Block& block, const std::string& name, const std::string& other,
                    const TensorShape& shape, const std::vector<int>& dims,
                    const std::vector<int64_t>& offset) {
@@ -131,7 +131,7 @@ std::optional<WholeCopy> whole_copy(const Block& kernel, const Block& around) {
       source->shape.type != target->shape.type)
     return std::nullopt;
 
-  std::vector<int> target_dim(kernel.idxs.size(), -1);  // of each index
+  std::vector<int> target_dim(kernel.idxs.size(), -1);  // for each index
   for (size_t d = 0; d < to.access.size(); ++d) {
     const int64_t size = target->shape.dims[d].size;
     if (size == 1 && to.access[d] == Affine()) continue;
@@ -158,13 +158,13 @@ std::optional<WholeCopy> whole_copy(const Block& kernel, const Block& around) {
     if (i < 0 || used[static_cast<size_t>(i)]) return std::nullopt;
     used[static_cast<size_t>(i)] = true;
     copy.dim.back() = target_dim[static_cast<size_t>(i)];
-    // An index that the target does not have writes its elements again and again.
+    // An index that does not move the target would write its elements several times.
     if (copy.dim.back() < 0) return std::nullopt;
     copy.whole_source = copy.whole_source && kernel.idxs[static_cast<size_t>(i)].range == size;
   }
   for (size_t i = 0; i < used.size(); ++i)
     if (!used[i] && kernel.idxs[i].range != 1) return std::nullopt;
-  // A choice needs its dimension in the target, too.
+  // A dimension that scalars choose must also exist in the target.
   if (std::count(copy.dim.begin(), copy.dim.end(), -1) > 0 &&
       stored_where_chosen(around, copy.source))
     copy.whole_source = false;
@@ -190,7 +190,7 @@ stripe::Refinement element_view(const stripe::Refinement& tensor, stripe::RefDir
   out.access.resize(tensor.access.size());
   out.shape = tensor.shape;
   for (Dim& dim : out.shape.dims) dim.size = 1;
-  // The indices of the block that has `tensor` stay there.
+  // A kernel inside does not know the indices of the block around.
   if (!names_index(tensor.location)) out.location = tensor.location;
   return out;
 }

@@ -24,8 +24,8 @@ WriteDomain refuse(Refusal refusal) {
   return nest;
 }
 
-// The block's indices as forms, given its parent's: own indices, and steps from a form, get the
-// names that `own_name` makes.
+// The block's indices as forms, given those of its parent. `own_name` makes the names of the
+// block's own indices, and of the steps from an affine form.
 template <typename OwnName>
 Forms index_forms(const Block& block, const Forms& parent, const OwnName& own_name) {
   Forms forms;
@@ -37,8 +37,8 @@ Forms index_forms(const Block& block, const Forms& parent, const OwnName& own_na
   return forms;
 }
 
-// Everything that the path's points obey, over names "level.index"; `host` gives the host's
-// indices.
+// The set of the path's points, over the names "level.index". `host` is set to the forms of the
+// host's indices.
 IntegerSet path_domain(const std::vector<const Block*>& path, Forms& host) {
   std::vector<std::pair<std::string, Interval>> box;
   std::vector<Affine> constraints;
@@ -57,17 +57,17 @@ IntegerSet path_domain(const std::vector<const Block*>& path, Forms& host) {
 
 // The points of a chain under a host, and the element that each of them writes.
 struct System {
-  std::vector<Index> indices;       // of all blocks, renamed apart and from the host's
-  std::vector<Affine> constraints;  // over these and the host's
+  std::vector<Index> indices;       // of all blocks, with names that differ from each other
+  std::vector<Affine> constraints;  // over these and the host's indices
   std::vector<Affine> access;
   std::vector<Affine> innermost;      // the innermost block's own indices
-  Refusal refusal = Refusal::none();  // why they are not known
+  Refusal refusal = Refusal::none();  // why the points or elements are not known
 };
 
 System gather(const Block& host, const std::vector<const Block*>& chain, const std::string& name) {
   System system;
   std::set<std::string> taken;
-  Forms forms;  // the current block's indices over the system's and the host's
+  Forms forms;  // the current block's indices, over those of the system and the host
   for (const Index& index : host.idxs) {
     taken.insert(index.name);
     forms[index.name] = Affine::of(index.name);
@@ -108,7 +108,7 @@ System gather(const Block& host, const std::vector<const Block*>& chain, const s
     if (store && store->into == view && !store->at.empty())
       system.refusal = "a scalar chooses the element";
     const stripe::Special* special = stmt.special();
-    // Who writes through blocks inside is up to them.
+    // A block inside counts as a writer.
     written = written || stmt.block() || (store && store->into == view) ||
               (special && std::find(special->outputs.begin(), special->outputs.end(), view) !=
                               special->outputs.end());
@@ -125,8 +125,8 @@ IntegerSet box_of(const std::vector<Index>& indices) {
   return IntegerSet::box(box);
 }
 
-// Does every element that `nest` keeps have a point of the system, at each point of the path?
-// Refused if that is not so.
+// Refuses the nest unless each of its elements has a point of the system, at each point of the
+// path.
 Refusal why_not_exact(const std::vector<const Block*>& path, const System& system,
                       const WriteDomain& nest) {
   static const char* const kUndecided = "which elements are written is undecided";
@@ -210,12 +210,12 @@ WriteDomain write_domain(const std::vector<const Block*>& path,
   std::set<std::string> host_names;
   for (const Index& index : host.idxs) host_names.insert(index.name);
 
-  // Indices of the nest that occur in the access, as a block of their own to ask for their roles.
+  // The nest's indices that occur in the access, as a block, so that index_roles can be asked.
   Block probe;
   Refinement written;
   written.dir = stripe::RefDir::out;
   written.from = written.into = name;
-  // At one point of the host its indices are numbers, which tell nothing apart.
+  // At one point of the host, its indices are constants.
   for (const Affine& form : system.access) {
     written.access.push_back(form);
     for (const std::string& index : host_names)
@@ -251,7 +251,7 @@ WriteDomain write_domain(const std::vector<const Block*>& path,
   if (chain.back()->tags.has("vector") && !nest.indices.empty())
     for (const Affine& form : system.innermost)
       if (form == Affine::of(nest.indices.back().name)) nest.lane = nest.indices.back().name;
-  // Constraints with reduction indices: every element that the others leave must have a point.
+  // Some constraints have reduction indices: each element that the others allow must have a point.
   if (!all_known)
     if (Refusal refusal = why_not_exact(path, system, nest)) return refuse(std::move(refusal));
   return nest;
@@ -269,7 +269,7 @@ void constrain_to(Block& block, const WriteDomain& nest) {
 }
 
 bool are_apart(const std::vector<WriteDomain>& nests) {
-  // The elements of `a` that `b` writes as well, at one point of the host.
+  // The elements that both `a` and `b` write, at one point of the host.
   auto meet = [](const WriteDomain& a, const WriteDomain& b) {
     std::vector<std::string> dims;
     std::vector<Affine> at_least;

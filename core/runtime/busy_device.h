@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps a device at work while the host queues what is to be timed. Starting a small kernel takes
-// the host longer than the device needs for it: a row of such kernels on an idle device has it wait
-// for the host, and their times are the host's.
+// the host longer than the kernel takes the device. On an idle device, a row of such kernels would
+// wait for the host, and their times would be the host's.
 #pragma once
 
 #include <algorithm>
@@ -17,20 +17,20 @@
 
 namespace stria {
 
-// Not for several threads.
+// For one thread at a time.
 class BusyDevice {
  public:
   explicit BusyDevice(const Device& device);
-  // Starts copies between two buffers of the device, which take at least so many nanoseconds, and
-  // returns at once. The event is done behind them. Memory for the copies, 2 * kBytes or for long
-  // times up to 2 * kMostBytes where the device has as much, is taken the first time and kept
-  // (while more is taken, what there was, too); the device's caches hold parts of it afterwards.
+  // Starts copies between two buffers of the device that take at least so many nanoseconds, and
+  // returns at once. The event is done after them. The first call takes memory for the copies and
+  // keeps it: 2 * kBytes, or for long times up to 2 * kMostBytes if the device has as much (while
+  // it takes more, the old memory stays, too). Afterwards the device's caches hold parts of it.
   Result<hal::Event> start(double ns);
 
-  // What `queue(event)` gives the device to do behind `event` begins when the device has been at
-  // other work for `ns`, or for longer: until all is queued, unless that takes kMostNs. Calls
-  // `queue` again where it took the host longer than expected; returns its last result, which has
-  // a wait().
+  // Calls `queue(event)`, which gives work to the device that waits for `event`. The work begins
+  // after the device has been at other work for `ns` or longer: until all of it is queued, unless
+  // that takes kMostNs. Calls `queue` again if it took the host longer than expected. Returns its
+  // last result, which has a wait().
   template <typename Queue>
   auto behind(double ns, const Queue& queue) -> std::invoke_result_t<Queue, const hal::Event&>;
 
@@ -42,13 +42,13 @@ class BusyDevice {
 
   struct Copy {
     hal::Buffer from, to;
-    uint64_t bytes = 0;  // of each; 0: there is none yet
+    uint64_t bytes = 0;  // of each buffer; 0: there is none yet
     double ns = 0;
   };
   // Takes the memory, and the time of a copy.
   Result<Copy> timed_copy(uint64_t bytes) const;
   Result<hal::Event> run(const Copy& copy, hal::Waits waits) const;
-  // Before copies for `ns` begin: what takes long, and leaves the device without work.
+  // Does, before copies for `ns` begin, what takes long and leaves the device without work.
   Status prepare(double ns);
   Result<hal::Event> run_for(double ns) const;
 

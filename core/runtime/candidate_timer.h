@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets passes time candidates on a device: each is taken through the steps that are still to come,
-// built, and run on random values.
+// Lets passes time candidates on a device: each goes through the remaining steps of the pipeline,
+// is built, and runs on random values.
 #pragma once
 
 #include <map>
@@ -23,8 +23,8 @@ namespace stria {
 struct ReadyCandidate {
   exec::Binding binding;
   std::vector<hal::Argument> inputs, outputs;
-  // Nanoseconds of one run by the device's clock where it has one, else by the host's; of the host
-  // until all were queued.
+  // Nanoseconds of one run, by the device's clock if it has one, else by the host's; and of the
+  // host until all runs were queued.
   struct Times {
     double run_ns = 0, queue_ns = 0;
     bool by_device = false;
@@ -33,13 +33,13 @@ struct ReadyCandidate {
   Result<exec::Run> start(uint32_t times, hal::Waits waits = {}) const;
   // The same, until they have ended.
   Result<Times> run(uint32_t times) const;
-  // Nanoseconds of one by the device's clock, which it must have, where it has been at other work
-  // for `ahead_ns` before, or longer: until all were queued.
+  // Nanoseconds of one run by the device's clock, which it must have. Before, the device was at
+  // other work for `ahead_ns` or longer, until all runs were queued.
   Result<double> run_queued(uint32_t times, double ahead_ns, BusyDevice& busy) const;
 };
 
-// For one run of one pipeline. Times are kept in the user's cache folder. Steps that come after the
-// one that asks do not ask in their turn while a candidate is taken through them: there the cost
+// For one run of one pipeline. Times are kept in the user's cache folder. While a candidate goes
+// through the steps after the one that asks, those steps do not ask for times themselves: the cost
 // decides.
 class CandidateTimer {
  public:
@@ -49,15 +49,15 @@ class CandidateTimer {
   CandidateTimer& operator=(const CandidateTimer&) = delete;
 
   const Measure& measure() const { return measure_; }
-  // To be told before each step which one runs: candidates go through those behind it.
+  // Call it before each step with the step's number: candidates go through the steps after it.
   void runs(size_t step);
 
   // The program after those steps, built. Candidates share their tensors' memory. From any thread.
   Result<ReadyCandidate> ready(const stripe::Program& program);
 
  private:
-  // Built on all cores at the same time, then timed on this thread alone; what is close to the
-  // shortest time again, in turns.
+  // Builds candidates on all cores at the same time, then times them on this thread alone. Those
+  // that are close to the shortest time are timed again, in turns.
   std::vector<Result<double>> times(const Measure::Programs& programs);
   std::vector<Result<ReadyCandidate>> all_ready(const Measure::Programs& programs);
   Result<double> time(const ReadyCandidate& candidate);

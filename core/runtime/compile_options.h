@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a compilation is told besides the program.
+// The options of a compilation.
 #pragma once
 
 #include <map>
@@ -20,28 +20,29 @@ using InputTypes = std::map<std::string, TensorType>;
 struct CompileOptions {
   // Allows what changes float results within the usual meaning of "fast math".
   bool fast_math = false;
-  // Inputs that hold the same values for many runs: weights. What is computed of them alone is
-  // computed by the first run with such tensors, and again by the first one after one of them was
-  // written or another tensor took its place. Results are the same whatever is named here. An input
-  // that the program does not have is not_found.
+  // Inputs that hold the same values for many runs: weights. The first run with such tensors
+  // computes what depends on them alone. It is computed again by the first run after one of them
+  // was written, or after another tensor took its place. Results do not depend on what is named
+  // here. not_found for an input that the program does not have.
   std::set<std::string> constants;
   // Keeps the text of every stage for Executable::stages, and the plugin's generated sources.
   bool keep_stages = false;
-  // Whether a run knows the time of each kernel, and, whatever the device says of a failure, in
-  // which one it came up. It has its price: a device behind a driver is asked for an event of each
-  // kernel, which may take longer than a small kernel. Without it a run fails all the same.
+  // Should a run know the time of each kernel, and in which kernel a failure came up, whatever the
+  // device says of it? This has a price: a device behind a driver is asked for an event of each
+  // kernel, which may take longer than a small kernel. Without it, a run that fails still fails.
   bool watch_kernels = false;
-  // A pass pipeline (JSON) in place of the device's own; `name` stands in messages. It is rendered
+  // A pass pipeline (JSON) instead of the device's own; `name` is used in messages. It is rendered
   // with the device's hardware model in scope, like the plugin's.
   std::optional<SourceText> pipeline;
-  // So many of the best candidates by cost are timed on the device wherever the pipeline chooses
-  // tiles, and the fastest is taken; 0: none. Takes seconds for each kernel the first time: times
-  // are kept in the user's cache folder. The pipeline sees it as `tune`; unsupported for one that
-  // does not, invalid_argument if `parameters` give a parameter whose default it is.
+  // Wherever the pipeline chooses tiles, so many of the best candidates by cost are timed on the
+  // device, and the fastest is taken; 0: none. The first time it takes seconds for each kernel;
+  // times are kept in the user's cache folder. The pipeline sees the number as `tune`. unsupported
+  // for a pipeline that does not use it, invalid_argument if `parameters` give a parameter whose
+  // default it is.
   int tune = 0;
-  // Values for parameters of the pipeline, by name (JSON where it is JSON, else text): {"WINOGRAD",
-  // "4"}. not_found for one that the pipeline does not have, invalid_argument for a value that it
-  // does not take. `stria hw --device SEL` lists them, with what is legal.
+  // Values for parameters of the pipeline, by name (JSON if it parses as such, else text):
+  // {"WINOGRAD", "4"}. not_found for a parameter that the pipeline does not have, invalid_argument
+  // for a value that it does not take. `stria hw --device SEL` lists parameters and legal values.
   std::map<std::string, std::string> parameters;
   // Borrowed for the time of the call; null: nobody is told.
   FailureRecorder* recorder = nullptr;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Something a device will have done or failed at, once: what every asynchronous function returns.
+// Something that a device will have done, or failed at, once: every asynchronous function returns
+// one.
 #pragma once
 
 #include <cstdint>
@@ -36,16 +37,16 @@ class STRIA_API Event {
   bool is_done() const;
   // The outcome; failed_precondition while the work is open.
   Status status() const;
-  // Calls `callback` once with the cause of a failure or ok: at once if the work is done, else
-  // later from any thread. It must not wait for events and must not throw. What is due on a thread
-  // while a callback runs there waits until that one has returned.
+  // Calls `callback` once with ok or the cause of a failure: at once if the work is done, else
+  // later, from any thread. The callback must not wait for events and must not throw. Further
+  // callbacks that are due on its thread wait until it has returned.
   Status on_done(std::function<void(const Status&)> callback) const;
 
   // Nanoseconds from start to end of the work itself; 0 if the device does not know it, or not of
   // all kernels of a run. failed_precondition while it is open.
   Result<uint64_t> duration_ns() const;
-  // Of a run, in launch order; empty for other work, and unless CompileOptions::watch_kernels was
-  // on. failed_precondition while it is open.
+  // The times of a run's kernels, in launch order; empty for other work, and unless
+  // CompileOptions::watch_kernels was on. failed_precondition while it is open.
   Result<std::vector<KernelTime>> kernel_times() const;
 
   // Ends an event of Device::create_event: well, or with `outcome`. failed_precondition if it has

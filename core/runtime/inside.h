@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the project's own rooms, commands and tests see of the public classes beyond their
-// interface. Not installed. Each function stands in the file of the class it looks into.
+// interface. Not installed. Each function is defined in the file of the class that it looks into.
 #pragma once
 
 #include <functional>

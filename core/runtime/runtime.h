@@ -29,19 +29,21 @@ struct RuntimeOptions {
   // Ids of the plugins to load, empty for all; the others are neither loaded nor listed.
   std::vector<std::string> only_plugins;
   std::map<std::string, std::string> plugin_options;  // plugin id -> JSON object for the plugin
-  unsigned threads = 0;  // that plugins may use on the host; 0: $STRIA_THREADS, or all usable cores
-  // For each step of loading in which code of a plugin runs, for opening a device and for making
-  // its compiler: one that hangs costs this much.
+  unsigned threads = 0;  // of the host, for plugins; 0: $STRIA_THREADS, or all usable cores
+  // The limit for each step of loading in which code of a plugin runs, for opening a device and for
+  // making its compiler. A plugin that hangs costs this much.
   std::chrono::milliseconds plugin_time_limit{5000};
-  // A plugin that has not been seen to behave on this machine is tried first in a process of its
-  // own (stria_probe, which belongs to the package; without it plugins are loaded at once), so that
-  // one that ends its process, or hangs, is listed with that reason and does not end this one.
+  // A plugin that has not yet run on this machine without trouble is first tried in a process of
+  // its own (stria_probe, which belongs to the package; without it, plugins are loaded at once). So
+  // a plugin that ends its process, or hangs, is listed with that reason, and does not end this
+  // process.
   bool probe_plugins = true;
-  // No wait for a device takes longer; it fails and names the plugin.
+  // No wait for a device takes longer: it fails, and names the plugin.
   uint64_t wait_limit_ns = kForever;
-  // Told of a call into a plugin that takes longer than `wait_limit_ns`: the plugin's id, which of
-  // its functions, and how long it has been in there. Its caller cannot be brought back: who must
-  // go on ends the process. On a thread of its own; must not drop the last handle of this runtime.
+  // Called if a call into a plugin takes longer than `wait_limit_ns`, with the plugin's id, the
+  // name of its function, and how long the call has lasted. The calling thread cannot be brought
+  // back; an application that must go on ends the process. Runs on a thread of its own, and must
+  // not drop the last handle of this runtime.
   std::function<void(std::string_view plugin, std::string_view function, double seconds)> on_hang;
   // Lines for people from plugins; empty: dropped. Called from any thread.
   std::function<void(LogLevel, std::string_view)> log;
@@ -54,32 +56,34 @@ struct PluginInfo {
   Status status;  // ok, or why it cannot be used; the other plugins can
 };
 
-// A handle; safe from any thread. What came from it outlives it. Several in one process do not
-// disturb each other.
+// A handle; safe from any thread. What came from it outlives it. Several runtimes in one process do
+// not disturb each other.
 class STRIA_API Runtime {
  public:
   explicit Runtime(RuntimeOptions options = {});
 
-  // Both find and load all plugins on the first call and never fail: what is broken is listed so.
+  // Both find and load all plugins on the first call, and never fail: what is broken is listed as
+  // such.
   std::vector<PluginInfo> plugins() const;
   // All devices of all working plugins, those not available too, in search order.
   std::vector<DeviceInfo> devices() const;
 
-  // Which device: `plugin` (its first available one), `plugin:N` (the N-th of its list, from 0),
-  // `plugin:glob` (the first available one whose name or id matches, letters of either case, with *
-  // ? and [a-z]), `auto` (of all available ones that whose hardware model promises the most
-  // operations per second; one that cannot be opened is passed over, with a line in the log).
-  // invalid_argument for malformed or empty text; not_found with a list of what is there if nothing
-  // matches; unavailable with the reason if what matches cannot be used.
+  // Opens a device. The selector is one of `plugin` (its first available device); `plugin:N` (the
+  // N-th of its list, from 0); `plugin:glob` (the first available one whose name or id matches,
+  // letters of either case, with * ? and [a-z]); `auto` (among all available ones, the one whose
+  // hardware model promises the most operations per second; one that cannot be opened is passed
+  // over, with a line in the log). invalid_argument for malformed or empty text; not_found with a
+  // list of what is there if nothing matches; unavailable with the reason if what matches cannot be
+  // used.
   Result<Device> open(std::string_view selector) const;
 
   // Ends the work of all plugins that were loaded, each within `plugin_time_limit`. Nothing else
-  // ever does, and no destructor: a process that ends without it leaves plugins as they are, which
-  // they must bear. For who wants what plugins write at their end (caches, traces), or wants to
-  // know of a plugin that leaks or hangs there. First drop all that came from this runtime: a
-  // plugin with a device, tensor, executable or event alive is left alone. From then on open() says
-  // failed_precondition, and the lists are empty. The first failure after trying all:
-  // failed_precondition for a plugin that is still used (call again when it is not),
+  // does this, and no destructor: a process that ends without it leaves plugins as they are, which
+  // they must bear. Call it if you want what plugins write at their end (caches, traces), or if you
+  // want to know of a plugin that leaks or hangs there. First drop all that came from this runtime:
+  // a plugin with a live device, tensor, executable or event is left alone. Afterwards open()
+  // returns failed_precondition, and the lists are empty. Returns the first failure, after trying
+  // all plugins: failed_precondition for a plugin that is still used (call again when it is not),
   // deadline_exceeded for one that hangs, incompatible for one that leaks or lets an exception out.
   Status shutdown() const;
 

@@ -31,10 +31,11 @@ struct TensorInfo {
   std::vector<int64_t> sizes;  // elements, outermost first
 };
 
-// A handle. It outlives programs, executables and the Runtime; its memory goes with the last copy
-// and the last work that uses it; an Executable whose program computes from constants in advance
-// keeps those of its last run. Safe from any thread: what two threads do to one tensor is ordered
-// as their calls were. Every function but valid() needs a tensor that a Device has made.
+// A handle. It outlives programs, executables and the Runtime. Its memory is freed with the last
+// copy and the last work that uses it; an Executable whose program computes from constants in
+// advance keeps the constants of its last run. Safe from any thread: what two threads do to one
+// tensor is ordered as their calls were. Every function but valid() needs a tensor that a Device
+// has made.
 class STRIA_API Tensor {
  public:
   Tensor() = default;
@@ -46,12 +47,12 @@ class STRIA_API Tensor {
   int64_t element_count() const;
   uint64_t byte_count() const;
 
-  // Host memory with the contents, for reading and writing; it is there once the last writer is
-  // done (MappedTensor::ready). Work started on the tensor while it is mapped waits for the unmap.
-  // failed_precondition if it is mapped already.
+  // Host memory with the contents, for reading and writing. The contents are there once the last
+  // writer is done (MappedTensor::ready). Work started on the tensor while it is mapped waits for
+  // the unmap. failed_precondition if it is mapped already.
   Result<MappedTensor> map_current() const;
-  // The same without the contents, which are not brought from the device: every byte must be
-  // written. It is there once all users of the tensor are done.
+  // The same without the contents, which are not copied from the device: every byte must be
+  // written. The memory is there once all users of the tensor are done.
   Result<MappedTensor> map_discard() const;
 
   // Copies all elements in or out and returns when that is done, waiting for users of the tensor as

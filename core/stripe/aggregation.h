@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What aggregations start from.
+// The values that aggregations start from.
 #pragma once
 
 #include "stria/stripe/block.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which allocations of a program may be alive at the same time, and in one memory: what a #placed
-// program is checked by, and what places it. An allocation is alive from its first to its last
-// user: by position, in a #deps block by the paths of its dependencies. The entry's allocations,
-// the program's tensors, always are. What statements allocate inside that no dependency orders may
-// be alive together. Inside a pipelined block with N points under way an allocation has N places in
-// a row, and what one point has finished with another may still use, so that everything there
-// counts as alive together.
+// Liveness: which allocations of a program may be alive at the same time, and in one memory. The
+// verifier checks #placed programs with it, and the pass memory_placement places allocations by it.
+// An allocation is alive from its first to its last user: by position, or in a #deps block by the
+// paths of its dependencies. The entry's allocations, the program's tensors, are always alive. If
+// no dependency orders two statements, what they allocate inside may be alive together. Inside a
+// pipelined block with N points under way, an allocation has N places in a row; one point may still
+// use what another has finished with, so everything there counts as alive together.
 #pragma once
 
 #include <cstddef>
@@ -24,31 +24,32 @@ struct LiveAllocation {
   const Refinement* ref = nullptr;
   const Block* owner = nullptr;
   int64_t bytes = 0;  // all places in a row; -1: 2^63 or more
-  // The statements of the whole program, counted as they stand, from the first to the last at which
-  // it may be alive if they run in this order.
+  // The statements of the whole program are counted as they stand. If they run in this order, the
+  // allocation may be alive from `first` to `last`.
   size_t first = 0, last = 0;
 };
 
 class AllocationLives {
  public:
-  // Borrows `entry`, a legal program's but for its arenas; it must not change while this lives.
+  // Borrows `entry`, which must not change while this lives. It is that of a legal program, but for
+  // its arenas.
   explicit AllocationLives(const Block& entry);
   ~AllocationLives();
 
-  // In program order: a block's before those inside it.
+  // In program order: the allocations of a block come before those inside it.
   const std::vector<LiveAllocation>& all() const { return all_; }
   bool alive_together(size_t a, size_t b) const;
-  // A step of a location without numbers may be any of the unit's.
+  // A step of a location without numbers may be any instance of the unit.
   bool may_be_one_memory(size_t a, size_t b) const;
-  // Points of this block and of the pipelined ones around it that may be under way together; 0:
+  // Points of this block, and of the pipelined ones around it, that may be under way together; 0:
   // 2^63 or more.
   int64_t copies(const Block& block) const;
 
  private:
   struct Node;  // a block
-  // Of each step of a location, the numbers it may have.
+  // The numbers that each step of a location may have.
   using Units = std::vector<std::vector<Interval>>;
-  // The names of a location's steps: pairs are compared by the number of their memory.
+  // The names of a location's steps. Each different list has a number, by which pairs are compared.
   using Steps = std::vector<std::string_view>;
 
   void scan(const Block& block, const Node* parent, size_t position,

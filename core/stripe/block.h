@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Stripe IR: nested blocks over integer points, each with views (refinements) of its parent's
-// tensors. Plain values: copying a Program copies all of it. docs/semantics.md numbers the rules;
-// in short:
+// tensors. Plain values: copying a Program copies all of it. docs/semantics.md has the rules, with
+// numbers. In short:
 //
 // * A block runs its statements once per integer point of its index box that meets all constraints.
 //   Points of an index run in parallel if the block is tagged #parallel or the index occurs in the
@@ -9,7 +9,7 @@
 // * Statements of a point run in order, except in a block tagged #deps, where `deps` alone order
 //   them.
 // * A refinement is a view: its base is the parent view's base + sum(parent stride * access).
-//   `none` allocates; such memory lives for one point of its block.
+//   A refinement with direction `none` allocates; its content lives for one point of its block.
 // * Stores into a refinement with an aggregation combine. The outermost refinement of a chain with
 //   an aggregation decides the start: `out` starts each written element from the identity, `inout`
 //   continues from what is there. Elements that are not written keep their content.
@@ -223,8 +223,8 @@ struct Special {
   bool operator==(const Special&) const = default;
 };
 
-// Specials and blocks, larger and rarer than the others, lie apart: statements are most of the
-// memory of a program.
+// Specials and blocks are larger and rarer than other operations, so they lie apart: statements are
+// most of the memory of a program.
 using Operation =
     std::variant<Load, Store, LoadIndex, Constant, Intrinsic, Box<Special>, Box<Block>>;
 
@@ -267,7 +267,8 @@ struct Block {
   // indices (needed only where an index has an affine). Upper limits saturate.
   std::map<std::string, Interval> index_box(
       const std::map<std::string, Interval>& outer = {}) const;
-  // A name "base", "base_0", "base_1", … that no refinement, index or scalar of the block has.
+  // A fresh name, "base", "base_0", "base_1", …: no refinement, index or scalar of the block has
+  // it.
   std::string fresh_name(std::string_view base) const;
 };
 

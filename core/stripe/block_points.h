@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The points of a block and of the blocks around it as one integer set. All forms are rewritten
-// over the indices that vary: one variable for each index of range over 1, counted from 0 and named
-// apart from those of other blocks.
+// The points of a block and of the blocks around it, as one integer set. All forms are rewritten
+// over the indices that vary: each index of range over 1 becomes a variable that counts from 0 and
+// has a name of its own, apart from those of other blocks.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,11 @@ struct BlockPoints {
   IntegerSet set() const;
 };
 
-// Of `block`, whose surroundings have the points `outer`. `number` tells its variables from those
-// of other blocks: index x becomes x@number.
+// The points of `block`; the blocks around it have the points `outer`. `number` tells its variables
+// from those of other blocks: index x becomes x@number.
 BlockPoints points_of(const Block& block, const BlockPoints* outer, int64_t number);
 
-// Whether sums and differences of a few such forms stay within 64 bits.
+// Do sums and differences of a few such forms stay within 64 bits?
 bool is_small(const Affine& form);
 
 }  // namespace stria::stripe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What part of its parent view a refinement touches over a whole run of its block. Boxes only:
-// constraints are ignored, so the answers are upper bounds.
+// The part of its parent view that a refinement touches over a whole run of its block. Answers are
+// boxes: constraints are ignored, so they are upper bounds.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace stria::stripe {
 // intervals if a size or a range is 0. Saturates at the int64 limits.
 std::vector<Interval> footprint(const Refinement& ref, const std::map<std::string, Interval>& box);
 
-// The same with everything that the block's statements touch through the refinement, views inside
-// of views included: these may overhang (S4), and then reach beyond the refinement's sizes.
-//   block  holds `ref`; `box` are the ranges of its indices
+// The same, with everything that the block's statements touch through the refinement, views of
+// views included. These may overhang (S4), and so reach beyond the refinement's sizes. `block`
+// holds `ref`; `box` are the ranges of its indices.
 std::vector<Interval> reach(const Block& block, const Refinement& ref,
                             const std::map<std::string, Interval>& box);
 
-// What the block's statements touch through its refinement, counted from the view's first element;
-// at least the view itself.
+// The part that the block's statements touch through its refinement, counted from the view's first
+// element; at least the view itself.
 std::vector<Interval> reach_of_view(const Block& block, const Refinement& ref,
                                     const std::map<std::string, Interval>& box);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tags that mean something: to the verifier, the interpreter, emitters, or passes that do not
-// name them in an option. Every other tag is a mark that pipelines make and look for.
+// The tags with a meaning of their own: for the verifier, the interpreter, emitters, or passes that
+// do not name them in an option. Any other tag is a mark that pipelines set and look for.
 #pragma once
 
 #include <string_view>
@@ -13,8 +13,8 @@ enum class TagHolder { block, refinement, index };
 struct KnownTag {
   std::string_view name;
   TagHolder holder = TagHolder::block;
-  // It says how the block itself runs, or which part of the program it is. A block that is made of
-  // a part of that one does not have it.
+  // The tag says how the block itself runs, or which part of the program it is. A block made of a
+  // part of that block does not inherit it.
   bool of_the_block = false;
   std::string_view meaning;  // "its points run in parallel"
 };

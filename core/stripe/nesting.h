@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How deep blocks are inside each other; kMaxDepth of parser.h is the limit.
+// How deep blocks are nested; kMaxDepth of parser.h is the limit.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace stria::stripe {
 
-// Blocks inside each other, `block` included.
+// The depth of nesting, `block` included.
 inline int depth_of(const Block& block) {
   int below = 0;
   for (const Statement& stmt : block.stmts)

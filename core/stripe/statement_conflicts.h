@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which statements of a block may not change places: exactly those of which one touches an element
-// that the other writes at the same point of the block, or defines a scalar that the other uses.
-// Two stores into one running aggregation may: its values come in any order. Intervals decide
-// first, integer sets what they leave open.
+// Which statements of a block must keep their order: those of which one touches an element that the
+// other writes at the same point of the block, or defines a scalar that the other uses. Two stores
+// into one running aggregation need not: its values come in any order. Intervals decide first, then
+// integer sets decide what intervals leave open.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,21 @@ namespace stria::stripe {
 
 class StatementConflicts {
  public:
-  // `place`: the block, with the blocks around it. Borrows them; they must not change while this
-  // lives.
+  // `place`: the block, with the blocks around it. They are borrowed, and must not change while
+  // this lives.
   explicit StatementConflicts(const Place& place);
   ~StatementConflicts();
 
-  // The statements before `b` that may conflict with it, the last first: they touch an allocation
-  // in common which one of the two writes, or define what it uses, or one of the two is a barrier.
+  // The statements before `b` that may conflict with it, the last one first: both touch an
+  // allocation that one of them writes; or the earlier one defines what `b` uses; or one of them is
+  // a barrier.
   std::vector<size_t> candidates(size_t b) const;
 
-  // Must `b` wait for `a`, a statement before it? True where that is undecided. Exact otherwise:
-  // some point of the block has the two touch one element.
+  // Must `b` wait for `a`, a statement before it? True if that is undecided. Otherwise exact: at
+  // some point of the block the two touch one element.
   bool must_wait(size_t b, size_t a);
 
-  // Questions that ran out of their budget or had numbers too large to compute with.
+  // How many questions ran out of their budget, or had numbers too large to compute with.
   int64_t undecided() const { return undecided_; }
 
  private:

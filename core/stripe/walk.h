@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Visiting the blocks of a program with what a pass needs to know of the place: path, parent and
-// the ranges of the indices; and a program's and a kernel's interface: which tensors go in and out,
-// in which order. The order of kernel arguments is part of the plugin boundary, so it is made here
-// only.
+// Visits the blocks of a program, with what a pass needs to know of the place: path, parent and the
+// ranges of the indices. Also the interface of a program and of a kernel: which tensors go in and
+// out, in which order. The order of kernel arguments is part of the plugin boundary, so it is
+// decided here only.
 #pragma once
 
 #include <functional>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands on their way to a queue of the driver, and the events that stand for them.
 //
-// Commands come in batches. A batch whose waits are all things that the driver already has goes to
-// the driver at once, with their events as wait lists: chains of batches run without the host.
-// Other waits (host events, batches that wait for such) are waited for by the host first.
+// Commands come in batches. If the driver already has everything that a batch waits for, the batch
+// goes to the driver at once, with the events of those things as wait lists: chains of batches run
+// without the host. For other waits (host events, batches that wait for such) the host waits first.
 //
-// An event of the driver costs more than a small kernel: where nobody asks for the commands' own
-// events and the queue keeps their order, only the first and the last command of a batch have one,
+// An event of the driver costs more than a small kernel. If nobody asks for the commands' own
+// events, and the queue keeps their order, only the first and the last command of a batch have one,
 // unless a failure between them would be hidden (Context::event_each).
 #pragma once
 
@@ -24,19 +24,20 @@ namespace stria::opencl {
 
 class Queue;
 
-// Gives a command to the driver: clEnqueue… with this wait list, NULL if `count` is 0. Holds
-// everything that the command needs until it is done. Throws sdk::Error where it cannot even ask.
+// Gives a command to the driver: clEnqueue… with this wait list, NULL if `count` is 0. It holds
+// everything that the command needs until the command is done. Throws sdk::Error if it cannot even
+// ask the driver.
 using Enqueue = std::function<cl_int(cl_uint count, const cl_event* waits, cl_event* event)>;
 
-// A kernel of this plugin, as all are that its libraries make.
+// A kernel of this plugin's libraries.
 class QueuedKernel : public sdk::Kernel {
  public:
-  // Gives it to the driver; throws sdk::Error where the driver refuses.
+  // Gives the kernel to the driver; throws sdk::Error if the driver refuses.
   virtual void enqueue(cl_command_queue queue, const std::vector<sdk::Argument>& arguments,
                        cl_uint count, const cl_event* waits, cl_event* event) const = 0;
 };
 
-// No Enqueue: that would be an allocation for each of a batch.
+// A launch is not an Enqueue, which would be an allocation for each launch of a batch.
 struct KernelLaunch {
   sdk::Ref<sdk::Kernel> kernel;  // a QueuedKernel
   std::vector<sdk::Argument> arguments;
@@ -45,21 +46,21 @@ struct KernelLaunch {
 struct Command {
   const char* what;  // "clEnqueueReadBuffer", for messages
   std::variant<Enqueue, KernelLaunch> work;
-  // Positions of earlier commands of the batch to wait for; if there are none, it waits for what
-  // the batch waits for. The caller's during start(), then the batch's.
+  // Positions of earlier commands of the batch to wait for; if there are none, the command waits
+  // for what the batch waits for. The array is the caller's during start(), then the batch's.
   std::span<const uint32_t> after = {};
 
-  // As Enqueue; a kernel goes to `queue`.
+  // Like Enqueue; a kernel goes to `queue`.
   cl_int enqueue(cl_command_queue queue, cl_uint count, const cl_event* waits,
                  cl_event* event) const;
-  // Lets go of what it holds: it is not enqueued again.
+  // Drops what the command holds: it is not enqueued again.
   void release() { work = Enqueue(); }
 };
 
-// Done when a command or a batch is.
+// The event of a command or of a batch.
 class CommandEvent final : public sdk::Event {
  public:
-  // Of a whole batch, or of a command within one.
+  // `of_batch`: of a whole batch, else of a command within one.
   CommandEvent(Queue& queue, bool of_batch);
   ~CommandEvent() override;
   bool is_work() const override { return true; }
@@ -67,14 +68,14 @@ class CommandEvent final : public sdk::Event {
   bool wait(uint64_t timeout_ns) override;
   sdk::Ref<sdk::Event> make_end() override;
 
-  // Somebody is told of its end and does not wait for it.
+  // Says that somebody wants to be told of its end, and does not wait for it.
   void expect_end() const;
 
   const Queue& queue() const { return queue_; }
   // The driver's event; null until the driver has the command, and for ever if it never gets it.
   cl_event handle() const { return handle_.load(std::memory_order_acquire); }
-  // Takes over a reference. By one thread at a time; again only where the command is given again.
-  // Who has asked for the earlier handle may use it as long as this event.
+  // Takes over a reference. One thread at a time; again only if the command is given again. Whoever
+  // got the earlier handle may use it as long as this event lives.
   void set_handle(cl_event handle);
 
  private:
@@ -84,9 +85,8 @@ class CommandEvent final : public sdk::Event {
   std::vector<cl_event> earlier_;
 };
 
-// An end of such an event (sdk::Event::make_end). What comes after it in the same queue in order
-// needs no wait: where the driver lets it fail because of what it follows, the queue gives it
-// again.
+// The end of such an event (sdk::Event::make_end). What comes after it in the same queue in order
+// needs no wait. If the driver lets it fail because of what it follows, the queue gives it again.
 class EndEvent final : public sdk::Event {
  public:
   EndEvent(const sdk::Host& host, sdk::Ref<CommandEvent> of) : Event(host), of_(std::move(of)) {}
@@ -98,35 +98,35 @@ class EndEvent final : public sdk::Event {
   const sdk::Ref<CommandEvent> of_;
 };
 
-// Commands that are started together, until all are done.
+// Commands that are started together; lives until all are done.
 struct Batch {
   Queue& queue;
   sdk::Ref<sdk::Tracker> tracker;
   std::vector<Command> commands;
   std::vector<sdk::Ref<sdk::Event>> waits;
   std::vector<sdk::Ref<sdk::Event>> each;  // CommandEvents, one per command; none: nobody asks
-  sdk::Ref<CommandEvent> done;             // of all; that of the command if there is one only
+  sdk::Ref<CommandEvent> done;             // of all; if there is one command only, its event
   std::vector<sdk::Outcome> refused = {};  // per command: why the driver has not taken it
-  cl_event first = nullptr;  // of the first command, where `each` is empty; released by the queue
-  std::vector<uint32_t> after = {};  // of all commands, one after the other
+  cl_event first = nullptr;  // of the first command, if `each` is empty; the queue releases it
+  std::vector<uint32_t> after = {};  // Command::after of all commands, one after the other
 
   // What command n waits for, in list order. Only with `each`.
   std::vector<sdk::Event*> waits_of(size_t n) const;
 };
 
-// Gives the commands to the driver, which has all that the batch waits for and that is not done;
-// says in `refused` what it does not take. Calls the result, which says the driver's events, once
-// they may be seen.
+// Gives the commands to the driver, which already has everything open that the batch waits for.
+// `refused` gets what the driver does not take. The returned function publishes the driver's
+// events; call it once others may see them.
 std::function<void()> give(Batch& batch);
 
-// Starts `commands`, at least one, when `waits` are over; counted in `tracker` until the event is
-// done, which is when all of them are, with the failure of the first failed one. `each`, if it is
-// not null, gets one event per command. Throws if the device is lost.
+// Starts `commands`, at least one, when `waits` are over. `tracker` counts them until the returned
+// event is done: then all commands are done, and the event has the failure of the first failed one.
+// `each`, if it is not null, gets one event per command. Throws if the device is lost.
 //
-// On a queue in order some drivers let what follows a failed command fail too, others run it.
-// Within a batch that is its failure: without `each` that of the last command is the batch's where
-// the former holds, else each command has an event of its own (Context::event_each). A batch that
-// has not run because of what came before it in the queue, and none of whose waits has failed, is
+// On a queue in order, some drivers let what follows a failed command fail, too; others run it.
+// Within a batch without `each`: with the former, the failure of the last command is the batch's;
+// with the latter, each command has an event of its own (Context::event_each). A batch may not have
+// run because of what came before it in the queue, while none of its waits has failed. Then it is
 // given to the driver once more, unless something after it in the queue has run meanwhile: then it
 // fails with what the driver says of it.
 sdk::Ref<sdk::Event> start(Queue& queue, const sdk::Ref<sdk::Tracker>& tracker,

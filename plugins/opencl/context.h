@@ -18,14 +18,14 @@ class Queue;
 
 struct ContextOptions {
   bool in_order = false;  // queues run one command after another
-  // For each command, as Context::hang_limit says; 0: none.
+  // How long a command may take (Context::hang_limit); 0: no limit.
   std::chrono::milliseconds hang_limit{0};
-  bool event_each = false;   // commands have events of their own, needed or not
-  uint32_t build_parts = 1;  // programs that one library's kernels are built as, at the same time
+  bool event_each = false;   // each command has an event of its own, needed or not
+  uint32_t build_parts = 1;  // a library becomes so many programs, built at the same time
 };
 
-// Owned by the plugin's driver until it shuts down, when no work is in flight: objects that a
-// queue's thread may be the last to let go of point here and never end it. Thread-safe.
+// The plugin's driver owns it until it shuts down, when no work is in flight. Objects that a
+// queue's thread may be the last to release point here, and never end it. Thread-safe.
 class Context {
  public:
   Context(const sdk::Host& host, const OpenCl& cl, FoundDevice device, ContextOptions options = {});
@@ -39,33 +39,35 @@ class Context {
   const std::string& name() const { return device_.info.name; }
   cl_context handle() const { return handle_; }
 
-  // A queue with profiling, unless it has to be in order out of order where the device can. Queues
-  // come back and are used again.
+  // A queue with profiling. It is out of order if the device can, unless `in_order` asks for order.
+  // Queues that come back are used again.
   Queue& take_queue(bool in_order = false);
   void give_queue(Queue& queue);
-  // The one for copies between host and device.
+  // The queue for copies between host and device.
   Queue& transfer_queue() const { return *transfer_queue_; }
 
-  // What its compiler offers, arithmetic on half included: found out by the first call.
+  // The features of the device's compiler, arithmetic on half included; the first call finds out.
   Features features() const;
 
-  // Counts buffers whose handle the driver may give to others.
+  // Counts released buffers: the driver may give their handles to others.
   void count_released_buffer() { released_buffers_.fetch_add(1, std::memory_order_relaxed); }
   uint64_t released_buffers() const { return released_buffers_.load(std::memory_order_relaxed); }
 
-  // Whether each command of a batch in order needs an event of its own for its failure to be known:
-  // asked for, or because the driver runs what follows a failed command, which the first call finds
-  // out.
+  // Does each command of a batch in order need an event of its own, so that its failure is known?
+  // Yes if the options say so, or if the driver runs what follows a failed command; the first call
+  // finds out.
   bool event_each() const;
   size_t build_parts() const { return options_.build_parts; }
 
-  // How long a command may take before the device counts as lost; 0: for ever. Its time begins when
-  // what was handed to its queue before it has ended: what it waits for on other queues counts as
-  // its own. Commands without events of their own have the sum of their times for all of them.
+  // How long a command may take before the device counts as lost; 0: for ever. The time begins when
+  // the work handed to its queue before it has ended, so waits for other queues count as its own
+  // time. Commands without events of their own share the sum of their times.
   std::chrono::milliseconds hang_limit() const { return options_.hang_limit; }
-  // The device does not answer any more, because of `why`. The first reason holds.
+  // Marks the device as lost: it does not answer any more, because of `why`. The first reason
+  // holds.
   void lose(const std::string& why);
-  // What everything fails with from then on, STRIA_DEVICE_LOST; null if the device is there.
+  // The failure that everything has from then on, STRIA_DEVICE_LOST; null if the device is not
+  // lost.
   sdk::Outcome lost() const;
   // Throws it.
   void check_not_lost() const;

@@ -13,7 +13,8 @@
 namespace stria::opencl {
 namespace {
 
-// Fewer work items than the preferred multiple waste lanes; more than this gain nothing here.
+// With fewer work items than the preferred multiple, lanes are idle. More than this gain nothing
+// here.
 constexpr size_t kGroupPointsOfGpu = 256;
 
 class Query {

@@ -17,8 +17,8 @@ struct FoundDevice {
   Features features;
   bool may_have_half = false;     // arithmetic on half: it builds, or not
   bool correct_division = false;  // fp32 division and square root can be asked to round correctly
-  bool failure_ends_all = false;  // after a command that fails, so does all else in its context
-  bool is_pocl = false;           // which has needs of its own (pocl_needs.h)
+  bool failure_ends_all = false;  // after a failed command all else in its context fails, too
+  bool is_pocl = false;           // PoCL has needs of its own (pocl_needs.h)
   bool out_of_order = false;      // a queue may run independent work at once
   uint64_t largest_allocation_bytes = 0;
   int64_t local_bytes = 0;    // of a group
@@ -27,10 +27,10 @@ struct FoundDevice {
   int64_t enough_points = 128;
 };
 
-// Every device of every platform, in the drivers' order; unavailable ones with the reason. If there
-// is no platform, one unavailable device that says so; the same for a platform that fails to list
-// its devices, or that would end the process here (pocl_needs.h). `sysfs`: the folder with what the
-// system says of its hardware. Opens nothing.
+// Every device of every platform, in the drivers' order; those not available, with the reason. If
+// there is no platform, one unavailable device says so. So does one for a platform that fails to
+// list its devices, or that would end the process here (pocl_needs.h). `sysfs`: the folder in which
+// the system describes its hardware. Opens nothing.
 std::vector<FoundDevice> find_devices(const OpenCl& cl, const std::string& sysfs = "/sys");
 
 // The entry that stands for all devices where none can be found.

@@ -16,17 +16,17 @@ namespace stria::opencl {
 
 // Options of the plugin, a JSON object:
 //   "loader": "libOpenCL.so.1"   the library to open
-//   "in_order": false            queues run one command after another, also where the device can
-//                                run independent ones at once
+//   "in_order": false            queues run one command after another, even if the device can run
+//                                independent ones at once
 //   "build_parts": 1             a library's kernels are built as so many programs at the same time
-//   "event_each": false          each command of a batch has an event also where nobody asks for
-//                                it; without it only on a driver that runs on after a failed
-//                                command, where that failure would be hidden; takes up to 10 us
-//                                more a kernel
-//   "hang_limit_ms": 0           a command that takes longer, or a batch that nobody watches and
-//                                that takes longer for each of its commands, makes the device count
-//                                as lost: since what came before in its queue has ended, so with
-//                                what it waits for on other queues; 0: none
+//   "event_each": false          each command of a batch has an event, even if nobody asks for it;
+//                                that takes up to 10 us more for each kernel. Without it, commands
+//                                have events only on a driver that runs on after a failed command
+//                                and so would hide the failure
+//   "hang_limit_ms": 0           if a command takes longer, the device counts as lost; 0: no limit.
+//                                A batch that nobody watches has so much time for each of its
+//                                commands. The time begins when the work before it in its queue has
+//                                ended, so waits for other queues count
 class ClDriver final : public sdk::Driver {
  public:
   ClDriver(const sdk::Host& host, sdk::DriverOptions options);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work on command queues of the driver: one for launches, copies, fills and batches whose every
-// command's event is asked for, out of order where the device can, and one in order for all other
-// batches. So such batches of one executor never overlap, related or not: what would be idle while
-// one runs stays idle. They overlap with what the other queue has, and with other executors.
+// Work on command queues of the driver. There are two: one for launches, copies, fills and those
+// batches for which the event of every command is asked, out of order if the device can; and one in
+// order for all other batches. So such batches of one executor never overlap, related or not: units
+// that one leaves idle stay idle. They overlap with the work of the other queue, and of other
+// executors.
 #pragma once
 
 #include <mutex>
@@ -32,8 +33,8 @@ class ClExecutor final : public sdk::Executor {
 
  private:
   sdk::Ref<sdk::Event> start_one(Command command, sdk::Waits waits);
-  // The one for batches of which nobody asks for each command's event: in order, the driver need
-  // not be told of any wait within it.
+  // The queue for batches for which nobody asks for each command's event. It is in order, so that
+  // the driver need not be told of any wait within a batch.
   Queue& queue_in_order();
 
   Context& context_;

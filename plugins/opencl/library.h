@@ -50,19 +50,20 @@ class ClKernel final : public QueuedKernel {
            ProgramCode code);
   ~ClKernel() override;
 
-  // Sets the arguments and gives the kernel to the driver, as one step for other threads; a marker
-  // where no point has anything to do. The first call in which a tensor begins at no multiple of
-  // semtree::kMemoryAlignment builds the kernel anew, for any offset. Throws sdk::Error with the
-  // driver's code for whatever the driver refuses, and with its log where that is a build.
+  // Sets the arguments and gives the kernel to the driver, as one step for other threads; if no
+  // point has anything to do, it gives a marker. The first call with a tensor that begins at no
+  // multiple of semtree::kMemoryAlignment builds the kernel once more, for any offset. Throws
+  // sdk::Error with the driver's code for whatever the driver refuses, and with its log if that is
+  // a build.
   void enqueue(cl_command_queue queue, const std::vector<sdk::Argument>& arguments, cl_uint count,
                const cl_event* waits, cl_event* event) const override;
 
  private:
-  // The driver's kernel, with what it has as its arguments: those alone that change are set.
+  // The driver's kernel, with its present arguments: only those that change are set.
   struct Handle {
     cl_kernel kernel = nullptr;
     std::vector<std::pair<cl_mem, cl_ulong>> arguments;  // memory, first element
-    uint64_t released_buffers = 0;  // of the context by then: their handles may have come again
+    uint64_t released_buffers = 0;  // the context's count then: handles may be in use again since
   };
   cl_kernel kernel_of(cl_program program) const;
   // Under mutex_, as the next.
@@ -75,7 +76,7 @@ class ClKernel final : public QueuedKernel {
   mutable Handle handle_;      // guarded by mutex_
   mutable Handle any_offset_;  // guarded by mutex_; built when first asked for
   size_t group_points_ = 1;
-  std::array<size_t, 3> points_ = {};    // of all groups, in each dimension; in one may be none
+  std::array<size_t, 3> points_ = {};    // of all groups, in each dimension; one may have none
   std::vector<uint64_t> element_bytes_;  // of each argument
   mutable std::mutex mutex_;
 };

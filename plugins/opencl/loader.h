@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ICD loader (libOpenCL.so.1), opened when it is first needed: a machine without it lists no
-// device and nothing breaks.
+// The ICD loader (libOpenCL.so.1), opened when it is first needed: on a machine without it no
+// device is listed, and nothing breaks.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120

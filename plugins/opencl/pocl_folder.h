@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder in which PoCL keeps what it builds and loads as code. PoCL trusts it blindly: a folder
-// that cannot be written, one whose files may not be run and a damaged file end the process.
+// The folder in which PoCL keeps what it builds and loads as code. PoCL trusts it blindly: it ends
+// the process if the folder cannot be written, if its files may not be run, or if a file is
+// damaged.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +19,24 @@ namespace stria::opencl {
 // What a folder must still have room for. A kernel takes some ten KiB, a program more.
 inline constexpr uint64_t kPoclFolderBytes = uint64_t{32} << 20;
 
-// Tries what PoCL will do there: makes the folder, writes a file, maps it as code. The failure says
-// what is wrong with it: "'/x' is on a file system that does not run programs (noexec)".
+// Tries what PoCL will do there: makes the folder, writes a file, maps it as code. A failure says
+// what is wrong: "'/x' is on a file system that does not run programs (noexec)".
 Status check_code_folder(const std::filesystem::path& folder);
-// The same of room alone; quick.
+// The same for room alone; quick.
 Status check_room(const std::filesystem::path& folder);
 
 // A folder of this plugin's own, for one process at a time. A later process finds in it what an
-// earlier one has left, less what was changed since the last record(): a file that was cut off, or
-// that another hand wrote, goes with all of its program. Thread-safe.
+// earlier one has left, without what was changed since the last record(): if a file was cut off, or
+// somebody else wrote it, all of its program is removed. Thread-safe.
 class PoclFolder {
  public:
-  // Beyond so many bytes those programs go that were not used for the longest time.
+  // Beyond so many bytes, the programs that were unused for the longest time are removed.
   static constexpr uint64_t kLimit = 128 << 20;
 
-  // The first folder below `base` (made if it is not there) that no process holds: "BASE/0",
-  // "BASE/1", … It is held until the object or the process ends. What has such a name and is a
-  // link, no folder, or not this user's alone is left as it is. `base` and the folder above it must
-  // be this user's alone.
+  // The first folder below `base` that no process holds: "BASE/0", "BASE/1", … `base` is made if it
+  // does not exist. The folder is held until the object or the process ends. Something of such a
+  // name that is a link, no folder, or not this user's alone is left as it is. `base` and the
+  // folder above it must be this user's alone.
   static Result<std::unique_ptr<PoclFolder>> take(const std::filesystem::path& base,
                                                   uint64_t limit = kLimit);
   ~PoclFolder();

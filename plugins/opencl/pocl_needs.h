@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What PoCL, the OpenCL driver that runs on the CPU, takes for granted: where it is missing PoCL
-// ends the whole process, or says that it has no device. Each is looked at before PoCL needs it,
-// and what is missing becomes the reason for which the device is not available.
+// What PoCL, the OpenCL driver that runs on the CPU, takes for granted. If something is missing,
+// PoCL ends the whole process, or says that it has no device. Each need is checked before PoCL has
+// it, and what is missing becomes the reason why the device is not available.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace stria::opencl {
 
-// Lives while PoCL is asked for its devices, when it reads its environment and starts its threads.
-// The first time that nothing is missing PoCL is given a folder of this plugin's for what it
+// Lives while PoCL is asked for its devices; it reads its environment then, and starts its threads.
+// The first time that nothing is missing, PoCL is given a folder of this plugin's for what it
 // builds, unless POCL_CACHE_DIR names one.
 class PoclStart {
  public:
-  // `sysfs`: the folder with what the system says of its hardware; `version`: what the platform
-  // says of its own.
+  // `sysfs`: the folder in which the system describes its hardware. `version`: what the platform
+  // says of its own version.
   PoclStart(const std::string& sysfs, const std::string& version);
   ~PoclStart();
   PoclStart(const PoclStart&) = delete;
   PoclStart& operator=(const PoclStart&) = delete;
-  // Unavailable or out_of_memory: what is missing and what to set. PoCL must not be asked then.
+  // Unavailable or out_of_memory: what is missing, and what to set. PoCL must not be asked then.
   const Status& status() const { return status_; }
 
  private:
@@ -32,16 +32,16 @@ class PoclStart {
   bool sets_variable_ = false;
 };
 
-// Before PoCL builds a program. The failure is unavailable or out_of_memory. Thread-safe.
+// Call it before PoCL builds a program. The failure is unavailable or out_of_memory. Thread-safe.
 Status check_pocl_can_build();
-// When programs are let go: what PoCL has built is kept for the next process.
+// Call it when programs are released: what PoCL has built is kept for the next process.
 void record_pocl_folder();
 // Why PoCL, which could start, has no device.
 std::string why_pocl_has_no_device();
 
 // ---- one by one
 
-// POCL_MAX_PTHREAD_COUNT, of which a negative number crashes PoCL.
+// POCL_MAX_PTHREAD_COUNT: a negative number crashes PoCL.
 Status check_thread_count(const char* text);
 // So many bytes of address space, as `what` needs them.
 Status check_memory(uint64_t bytes, const char* what);

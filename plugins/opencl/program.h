@@ -9,7 +9,7 @@
 
 namespace stria::opencl {
 
-// Of every build. No warnings: some drivers print how many there are.
+// Options of every build. No warnings: some drivers print how many there are.
 inline constexpr const char* kLanguage = "-cl-std=CL1.2 -w";
 
 struct ReleaseProgram {
@@ -18,13 +18,13 @@ struct ReleaseProgram {
 };
 using Program = std::unique_ptr<_cl_program, ReleaseProgram>;
 
-// Builds `source`, or loads what an earlier build of the same source with the same options for the
-// same device and driver has left in the host's cache, whichever process that was. If the driver
-// refuses the source, the error holds its log and says where the source lies. Thread-safe.
+// Builds `source`, or loads from the host's cache what an earlier build has left there, in any
+// process, of the same source with the same options for the same device and driver. If the driver
+// refuses the source, the error holds its log, and says where the source lies. Thread-safe.
 Program build_program(const Context& context, const std::string& source,
                       const std::string& options);
 
-// Whether the driver builds `source`: asked once for a device and driver, then the host's cache
+// Does the driver build `source`? It is asked once for a device and driver; then the host's cache
 // knows.
 bool builds(const Context& context, const std::string& source, const std::string& options);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue of the driver, and who waits for what is in it and ends the events of the commands, in
-// the order in which they were handed on: the thread that waits for an event, itself, as another
-// one's turn costs more than a small kernel; the queue's own thread for what nobody waits for.
+// A queue of the driver, and who waits for its commands and ends their events, in the order in
+// which they were handed on. A thread that waits for an event ends it itself, since switching to
+// another thread costs more than a small kernel. The queue's own thread ends what nobody waits for.
 // Callbacks of the driver would be simpler, but some drivers call them many milliseconds late.
 #pragma once
 
@@ -18,26 +18,26 @@ namespace stria::opencl {
 
 class Queue {
  public:
-  // Takes over `handle`, unless it throws std::system_error: no thread can be made.
+  // Takes over `handle`, unless it throws std::system_error: no thread can be started.
   Queue(Context& context, cl_command_queue handle, bool in_order)
       : context_(context), handle_(handle), in_order_(in_order), waiter_([this] { run(); }) {}
-  // All that was pushed has ended, and nobody is in end_until().
+  // Precondition: all that was pushed has ended, and nobody is in end_until().
   ~Queue();
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
   Context& context() const { return context_; }
   cl_command_queue handle() const { return handle_; }
-  // Whether it runs one command after another, so that none needs to name an earlier one.
+  // Does it run one command after another, so that none needs to name an earlier one?
   bool in_order() const { return in_order_; }
 
   // Held from before a batch's first command is given to the driver until the batch is pushed.
   std::mutex& giving() { return giving_; }
 
-  // The batch is ended when the driver says so, and at its turn. Commands that the driver has not
-  // got fail with what they wait for, or with the driver's refusal. Calls `pushed` once the batch
-  // has its turn, before it can end. Soon: the queue's thread turns to it at once, otherwise where
-  // nobody has ended one for kPatienceNs.
+  // Ends the batch when the driver says so, after the batches before it. Commands that the driver
+  // did not get fail with what they wait for, or with the driver's refusal. Calls `pushed` once the
+  // batch is in the list, before it can end. `soon`: the queue's thread turns to it at once;
+  // otherwise if nobody has ended a batch for kPatienceNs.
   template <typename Pushed>
   void push(std::unique_ptr<Batch> batch, bool soon, Pushed pushed) {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -46,22 +46,22 @@ class Queue {
     if (soon) hurry_ = true;
     if (soon || asleep_) changed_.notify_one();
   }
-  // The queue's thread ends at once what has been pushed.
+  // Lets the queue's thread end at once what has been pushed.
   void hurry() {
     std::lock_guard<std::mutex> lock(mutex_);
     if (batches_.empty()) return;
     hurry_ = true;
     changed_.notify_one();
   }
-  // Ends batches in the calling thread, or waits for others that do, until `event` is done; returns
-  // before that where the queue has no more batches.
+  // Ends batches on the calling thread, or waits for others that do, until `event` is done. Returns
+  // earlier if the queue has no more batches.
   void end_until(const sdk::Event& event);
 
  private:
-  // Longer than it takes to come from starting work to waiting for it; not so long that what nobody
-  // waits for is noticed late.
+  // Longer than it takes to get from starting work to waiting for it, and short enough that the end
+  // of what nobody waits for is noticed soon.
   static constexpr uint64_t kPatienceNs = 100'000;
-  // While another thread waits for one batch.
+  // The same, while another thread waits for one batch.
   static constexpr uint64_t kLongestPatienceNs = 1'000'000;
 
   void run();
@@ -69,11 +69,11 @@ class Queue {
   void end_first(std::unique_lock<std::mutex>& lock);
   void end(Batch& batch);
   // Gives a batch that ends with `failure` to the driver once more, and on a queue in order what
-  // comes after it with it. False, and nothing is done, if that is not right: see start().
+  // comes after it with it. Returns false and does nothing if that is not right: see start().
   bool give_again(Batch& batch, const sdk::Outcome& failure);
-  // Whether the driver has had the batch and has run none of it because of what it comes after.
+  // Did the driver get the batch, and run none of it because of what it comes after?
   bool has_not_run(const Batch& batch) const;
-  // Of a batch whose commands have no events of their own.
+  // Ends a batch whose commands have no events of their own.
   void end_as_one(Batch& batch);
   // Waits for commands that the driver has, of which the last one's end is `event`; they begin with
   // `first`.
@@ -96,8 +96,8 @@ class Queue {
   std::condition_variable ended_;    // a batch has
   // All guarded by mutex_.
   std::deque<std::unique_ptr<Batch>> batches_;
-  bool ending_ = false;       // one is being ended, which is in the list no more
-  uint64_t ended_count_ = 0;  // batches that have
+  bool ending_ = false;       // a batch is being ended; it is no longer in the list
+  uint64_t ended_count_ = 0;  // batches that have ended
   bool hurry_ = false;        // somebody depends on what is in the list without waiting
   bool asleep_ = false;       // the queue's thread, until it is woken
   bool stop_ = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device Stripe in, one kernel for all of #prologue and one for all of #main out: the machine
-// overlaps what they do, so that no smaller piece has a time of its own.
+// Device Stripe in; out come one kernel for all of #prologue and one for all of #main. The machine
+// overlaps what their statements do, so that no smaller piece has a time of its own.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@
 
 namespace stria::sim {
 
-// What runs: the values of a part, in the order in which the machine starts its statements, and how
-// long that takes there.
+// What a kernel runs: the values of a part, in the order in which the machine starts its
+// statements, and how long that takes there.
 struct RunnablePart {
   stria_program_part part = STRIA_MAIN;
   PartValues values;

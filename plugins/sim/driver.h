@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Driver and Device: machines that exist as a hardware model only. Always there; a kind of the
-// manifest is one of them.
+// Driver and Device: machines that exist as a hardware model only. They are always available. Each
+// device kind of the manifest is one machine.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,8 @@ class SimDriver final : public sdk::Driver {
   sdk::Ref<sdk::Device> open(const sdk::DeviceInfo& info, std::string_view options) override;
 };
 
-// Buffers and events are the helper's: the host's memory stands for the machine's main memory.
+// Buffers and events are those of the SDK helper: the host's memory stands for the machine's global
+// memory.
 class SimDevice final : public sdk::Device {
  public:
   SimDevice(const sdk::Host& host, sdk::DeviceInfo info, HardwareModel model)

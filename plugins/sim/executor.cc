@@ -35,7 +35,8 @@ sdk::Ref<sdk::Event> SimExecutor::launch(const sdk::Ref<sdk::Kernel>& kernel,
     sdk::Outcome outcome = sdk::outcome_of_call([&] { part.run(memory.data(), memory.size()); });
     const uint64_t nanoseconds = part.nanoseconds();
     const uint64_t begin = clock->now_ns.fetch_add(nanoseconds);
-    // Who waits for the work may shut the device down: nothing of it may be held any more.
+    // Whoever waits for the work may shut the device down: drop everything that belongs to it
+    // first.
     *used = {};
     work->finish(std::move(outcome), begin, begin + nanoseconds);
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs parts on the host's threads, and says of each how long the machine takes for it: events have
-// the machine's times, not the host's. The machine does one part after another.
+// Runs parts on the host's threads. Events have the machine's times, not the host's. The machine
+// runs one part after another.
 #pragma once
 
 #include <atomic>

@@ -280,6 +280,40 @@ TEST_F(Command, OptRunsAPipeline) {
               HasSubstr("step 1 'second'"));
 }
 
+TEST_F(Command, OptPrintsAPipelineWithItsFragments) {
+  folder_.write("own.json", R"([{"name": "b", "turn_lanes": {}}])");
+  folder_.write("p.json", R"({% set LANES = LANES | default(8) | integer(1, 64) %}
+      [{"name": "a", "rollup": {"threads": {{ LANES }}}}, {"include": "own"},
+       {"include": "core/closing", "with": {"MEMORY": "HBM"}}])");
+  const Ended ended = run("opt --pipeline p.json --set LANES=16 --print-pipeline");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.out, R"([
+  {"name":"a","rollup":{"threads":16}},
+  {"name":"b","register_transpose":{}},
+  {"agg_init":{"cut":true},"name":"agg_init"},
+  {"locate_memory":{"loc":{"name":"HBM"},"reqs":["program"]},"name":"locate_program"},
+  {"locate_memory":{"loc":{"name":"HBM"},"reqs":["prologue"]},"name":"locate_prologue"},
+  {"locate_memory":{"loc":{"name":"HBM"},"reqs":["main"]},"name":"locate_main"},
+  {"name":"prune_again","prune":{}}
+]
+)");
+  EXPECT_EQ(ended.err,
+            "stria: p.json: /0/rollup/threads: is now called 'group_lanes'; the next release will "
+            "not know the former name\n"
+            "stria: p.json: own: /0/turn_lanes: is now called 'register_transpose'; the next "
+            "release will not know the former name\n");
+  EXPECT_EQ(run("opt --print-pipeline").code, 2);
+  EXPECT_THAT(run("opt --pipeline q.json --print-pipeline").code, 1);
+  folder_.write("bad.json", R"([{"include": "core/ending"}])");
+  const Ended bad = run("opt --pipeline bad.json --print-pipeline");
+  EXPECT_EQ(bad.code, 1);
+  EXPECT_EQ(bad.err,
+            "stria: bad.json: /0/include: core has no fragment 'core/ending', did you mean "
+            "'core/opening'?\n");
+  folder_.write("p.stripe", "stripe 1.0\n0: #program block [] (\n) {\n}\n");
+  EXPECT_EQ(run("opt p.stripe --pipeline bad.json").code, 1);
+}
+
 TEST_F(Command, WarningsGoToStderr) {
   folder_.write("p.tile", "function (A[N]) -> (R) {\n  B = A + 1;\n  R[2 * i : N] = +(A[i]);\n}\n");
   Ended ended = run("run p.tile --device reference --input A=random:1 --shape A=5");

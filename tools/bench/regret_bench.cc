@@ -252,7 +252,7 @@ class Sweep {
   const HardwareModel& model_;
   const int rounds_;
   const KnownTimes& known_;
-  const std::vector<PassInfo> passes_;
+  const PassRegistry passes_;
   const CompileOptions options_;
   Pipeline steps_;
 };

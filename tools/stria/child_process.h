@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work in a process of its own: code of plugins, and of the drivers they open, may end the process
-// it runs in.
+// Runs work in a process of its own: code of plugins, and of the drivers they open, may end the
+// process that it runs in.
 #pragma once
 
 #include <sys/types.h>
@@ -12,17 +12,17 @@
 
 namespace stria::command {
 
-// What to say of a wait status: "crashed: Aborted", "ended the process with exit code 0".
+// The text for a wait status: "crashed: Aborted", "ended the process with exit code 0".
 std::string failure_of(int wait_status);
 
 enum class Prints { yes, no };
 
-// How work in a child ended by itself. The numbers are ones that nobody else's exit() is likely to
-// use: who ends with 0 has not come to the end of its work.
+// How work in a child ended by itself. Nobody else's exit() is likely to use these numbers. A child
+// that ends with 0 has not come to the end of its work.
 enum class WorkEnd { well = 96, hangs = 97, unwritable = 98 };
 
-// Waits for the child: its wait status. Fails if the system does not know it; the message goes on
-// from the child's name as failure_of does.
+// Waits for the child, and returns its wait status. Fails if the system does not know it; the
+// message continues after the child's name, as failure_of does.
 Result<int> wait_for(pid_t child);
 
 // Why there is no child, by errno: "no process can be started (Resource temporarily unavailable):
@@ -35,10 +35,9 @@ struct ChildEnd {
   bool started = true;  // else `failure` is why not
 };
 
-// Runs `work` in a child process and waits for it. With Prints::no nothing that it writes to stdout
-// and stderr is seen; else it ends as `unwritable` if stdout does not take what it printed.
-// Destructors of what `work` has made on the heap do not run. No other thread may be at work in
-// this process.
+// Runs `work` in a child process, and waits for it. With Prints::no, what it writes to stdout and
+// stderr is dropped. Otherwise it ends as `unwritable` if stdout does not take what it printed.
+// Destructors of heap objects of `work` do not run. No other thread may be at work in this process.
 ChildEnd run_in_child(const std::function<WorkEnd()>& work, Prints prints);
 
 }  // namespace stria::command

@@ -224,6 +224,13 @@ void define(CLI::App* app, OptOptions& options) {
   app->add_option("--hw", options.hw, "hardware model, a JSON file")->type_name("H.json");
   add_repeated(app, "--set", options.settings, "parameter of model and pipeline", "NAME=VALUE");
   app->add_flag("--print-after-all", options.print_after_all, "print the program after every step");
+  app->add_flag_callback(
+      "--print-pipeline",
+      [&options, file] {
+        options.print_pipeline = true;
+        file->required(false);
+      },
+      "print the steps of --pipeline as they run, fragments in their place, and end");
   app->add_option("--stop-after", options.stop_after, "end behind the step of that name")
       ->type_name("STEP");
   // Option callbacks run before CLI11 looks for what is required.
@@ -245,6 +252,7 @@ void define(CLI::App* app, OptOptions& options) {
           "  stria opt program.stripe --hw accel.json --set NUM_SRAM=8 --pipeline p.json "
           "--stop-after "
           "tile\n"
+          "  stria opt --pipeline cpu_passes.json --hw cpu.json --print-pipeline\n"
           "  stria opt --explain autotile\n\nPasses, each with its options:\n") +
       passes_help());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One plugin looked at in a process of its own: it may hang, crash or leave, and we still learn how
-// far it came.
+// Looks at one plugin in a process of its own. The plugin may hang, crash or end that process; we
+// still learn how far it came.
 #pragma once
 
 #include <chrono>
@@ -35,9 +35,9 @@ struct Examination {
   std::vector<ExaminedNeed> needs;
 };
 
-// Loads the plugin, lists its devices, compiles and runs a tiny program on each that is available,
-// compared with the interpreter, and shuts the plugin down. No thread may be running in this
-// process.
+// Loads the plugin, lists its devices, compiles and runs a tiny program on each available one,
+// compares the result with the interpreter's, and shuts the plugin down. No thread may be running
+// in this process.
 Examination examine(const hal::FoundPlugin& found, std::chrono::milliseconds step_limit);
 
 }  // namespace stria::command

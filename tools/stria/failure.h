@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the command ends when something went wrong: the exit code says whose mistake it was, one
-// message on stderr says what.
+// How the command ends if something went wrong: the exit code says whose mistake it was, and one
+// message on stderr says what it was.
 #pragma once
 
 #include <optional>

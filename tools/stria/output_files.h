@@ -15,8 +15,8 @@ struct NamedFile {
   std::string path;
 };
 
-// Usage, with both spellings, if two of `outputs` are the same file, by whatever paths, or if one
-// is also among `inputs`. A file that cannot be written is not this function's matter.
+// ExitCode::usage, with both spellings, if two of `outputs` are the same file, by whatever paths,
+// or if one is also among `inputs`. A file that cannot be written is not checked here.
 Outcome check_files_differ(const std::vector<NamedFile>& outputs,
                            const std::vector<NamedFile>& inputs);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `stria run` prints on stdout: results, how far they are from the interpreter's, times.
+// What `stria run` prints on stdout: results, how much they differ from the interpreter's, times.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,8 @@
 
 namespace stria::command {
 
-// Program, with the place of the statement, if an output is larger than the memory of the device or
-// of the host, which it is read back to.
+// ExitCode::program, with the place of the statement, if an output is larger than the memory of the
+// device, or of the host, to which it is copied back.
 Outcome check_result_memory(const Program& program, const tile::BoundProgram& bound,
                             const Device& device);
 

@@ -9,8 +9,8 @@
 namespace stria::cost {
 namespace {
 
-// Operations of one instance in a cycle of the model's clock; a multiply-add is two. Of an array
-// when it is full.
+// Operations of one instance in a cycle of the model's clock; a multiply-add is two. For a systolic
+// array, those of a full one.
 double peak_of(const HardwareModel& model, const ExecutionUnit& unit, DataType type) {
   const double cycles = model.unit_cycles(unit.clock_mhz);
   if (unit.systolic)
@@ -32,7 +32,7 @@ const ExecutionUnit* fastest(const HardwareModel& model, DataType type) {
   return out;
 }
 
-// What buses carry from one memory to another in a cycle of the model's clock, at most: the
+// The most that buses carry from one memory to another in a cycle of the model's clock: the
 // narrowest of the cuts around `from`. 0: no buses lead there.
 double bus_bytes_per_cycle(const HardwareModel& model, const std::string& from,
                            const std::string& to) {
@@ -70,7 +70,7 @@ void set_cycles(const HardwareModel& model, const MemoryUnit& behind, const Memo
   };
   const auto at = [](double bytes, double rate) { return rate > 0 ? bytes / rate : 0; };
   const auto& [read, written] = level.traffic;
-  // Both ways at once.
+  // Both directions run at once.
   limit("buses", at(read, bus_bytes_per_cycle(model, behind.name, into.name)));
   limit("buses", at(written, bus_bytes_per_cycle(model, into.name, behind.name)));
   const double count =

@@ -16,7 +16,7 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// As hardware models name what takes energy.
+// The operation's name in hardware models, which give energies by name.
 const char* kind_of(std::string_view function) {
   const Builtin* builtin = find_builtin(function);
   switch (builtin ? builtin->circuit : Circuit::other) {
@@ -70,7 +70,7 @@ class Counter {
   }
 
   void count_leaf(const Block& block, double times, const std::map<std::string, std::string>& own) {
-    // Who defines and how often each scalar is used.
+    // For each scalar: which statement defines it, and how often it is used.
     std::map<std::string, const Statement*> defined;
     std::map<std::string, int> uses;
     for (const Statement& stmt : block.stmts) {
@@ -151,7 +151,7 @@ class Counter {
     return ref ? static_cast<double>(ref->shape.element_count()) : 0;
   }
 
-  // Of the narrower operand that is loaded.
+  // The type of the narrower operand that is loaded.
   static DataType mac_type(const Block& block, const stripe::Intrinsic& mul,
                            const std::map<std::string, const Statement*>& defined) {
     DataType type = mul.type;
@@ -161,7 +161,7 @@ class Counter {
     return type;
   }
 
-  // What a scalar was loaded from, through conversions.
+  // The refinement that a scalar was loaded from, through conversions.
   static const Refinement* loaded(const Block& block, std::string name,
                                   const std::map<std::string, const Statement*>& defined) {
     for (;;) {
@@ -186,7 +186,7 @@ class Counter {
       names[i + 1] = ref->into;
     }
     Product out;
-    // What is made inside is another one for each point around it.
+    // An allocation inside is another one for each point around it.
     bool made[3] = {false, false, false};
     for (size_t l = levels_.size(); l > 0; --l) {
       const Level& level = levels_[l - 1];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one unit operation does: how many scalar operations of which kind, and what it touches of
-// each tensor. Counted over the index box: a masked point takes the time and the energy of any
-// other, as in an array that has all lanes at work.
+// What one operation of a unit does: how many scalar operations of each kind, and which elements it
+// touches of each tensor. Counted over the index box: a masked point takes the time and the energy
+// of any other point, as in an array whose elements all work.
 #pragma once
 
 #include <cstdint>
@@ -15,33 +15,34 @@
 
 namespace stria::cost {
 
-// M x K by K x N, so many times.
+// A matrix product M x K by K x N, `batch` times.
 struct Product {
   double m = 1, n = 1, k = 1, batch = 1;
   bool operator==(const Product&) const = default;
 };
 
 struct BlockWork {
-  // "mac.i8", "add.fp32", "other.fp32": a product that is summed up at once is one mac, of the type
-  // of what is loaded for it. A point that computes nothing moves a value, and counts one `move`.
+  // By kind: "mac.i8", "add.fp32", "other.fp32". A product that is summed up at once is one mac, of
+  // the type of what is loaded for it. A point that computes nothing moves a value, and counts as
+  // one `move`.
   std::map<std::string, double> operations;
-  double macs = 0;    // outside of products
-  double others = 0;  // of which a mac is none
-  // Of leaves that are one product each (a mac at each point, and nothing else).
+  double macs = 0;    // those outside of `products`
+  double others = 0;  // all operations that are no mac
+  // The leaves that are one matrix product each: a mac at each point, and nothing else.
   std::vector<Product> products;
   double product_macs = 0;
-  // What loads and stores of the elements of each of the block's refinements are executed.
+  // How many loads and stores run on elements of each of the block's refinements.
   struct Accesses {
     double loads = 0, stores = 0;
   };
   std::map<std::string, Accesses> accesses;
 };
 
-// `fixed`: indices of the block that have one value, whatever their range.
+// `fixed`: indices of the block that have one value, whatever their ranges.
 BlockWork work_of(const stripe::Block& block, const std::set<std::string>& fixed = {});
 
-// Elements of the box that the block's points touch of a refinement, and the bytes of its longest
-// runs that lie together in the tensor.
+// The box of a refinement's elements that the block's points touch: its bytes, and the bytes of its
+// longest runs that lie together in the tensor.
 struct Footprint {
   double bytes = 0;
   double run_bytes = 0;
@@ -56,8 +57,8 @@ int64_t inner_stride_bytes(const stripe::Block& block, const std::string& ref);
 // The same where the tensor's dimensions have these strides, in elements.
 int64_t inner_stride_bytes(const stripe::Block& block, const std::string& ref,
                            const std::vector<int64_t>& strides);
-// How many times as long a port of a memory takes for elements so far apart: they are asked for at
-// once, and several of them may be in one bank. 1 if the memory has no banks.
+// How many times as long a port of a memory takes for elements that are so many bytes apart. They
+// are asked for at once, and several of them may be in one bank. 1 if the memory has no banks.
 double bank_conflicts(int64_t stride_bytes, int64_t banks, int64_t bank_bytes);
 
 }  // namespace stria::cost

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A contraction and the elementwise kernels behind it as a table: one row for each index, one
-// column of strides for each tensor. All that costs of tiles need to know of a kernel. Plain
-// values.
+// A contraction and the elementwise kernels after it as a table: one row for each index, one column
+// of strides for each tensor. Some costs of tiles need no more of a kernel. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ struct FlatTensor {
   std::string name;
   DataType type = DataType::fp32;
   std::vector<int64_t> strides;  // elements per step of each index, in the table's order
-  int64_t offset = 0;            // elements, where all indices are 0
+  int64_t offset = 0;            // elements, at the point where all indices are 0
   bool operator==(const FlatTensor&) const = default;
 };
 
@@ -35,27 +34,27 @@ struct FlatKernel {
     int64_t range = 1;
     bool operator==(const Index&) const = default;
   };
-  std::vector<Index> indices;  // by name; those of one value are folded into the offsets
+  std::vector<Index> indices;  // by name; indices of one value are folded into the offsets
   FlatTensor output;           // of the contraction
   std::vector<FlatTensor> inputs;
   std::vector<FlatConstraint> constraints;
   int64_t post_operations = 0;        // scalar operations for each output element afterwards
-  std::vector<DataType> post_inputs;  // tensors that these read beside the contraction's output
-  int64_t written_tensors = 1;        // that outlive these kernels
+  std::vector<DataType> post_inputs;  // tensors that these read besides the contraction's output
+  int64_t written_tensors = 1;        // tensors written that outlive these kernels
 
   bool writes_apart(size_t index) const { return output.strides[index] != 0; }
   bool operator==(const FlatKernel&) const = default;
 };
 
-// `kernel`, a block of `main` that is one leaf of loads, operations and one store, and the
-// elementwise kernels of `main` that follow it on its output, in order. Fails with `unsupported`
-// and the reason for any other form.
+// Makes the table of `kernel` and of the elementwise kernels `post` that follow it on its output,
+// in order. All are blocks of `main`; `kernel` is one leaf of loads, operations and one store.
+// unsupported, with the reason, for any other form.
 Result<FlatKernel> flatten(const stripe::Block& main, const stripe::Block& kernel,
                            std::span<const stripe::Block* const> post = {});
 
 // The elementwise kernels of `main` right behind its statement `position` that go on with what that
-// one writes: each is a leaf without aggregations that takes in a result of those before it, once
-// for each of its points.
+// statement writes. Each is a leaf without aggregations that reads a result of those before it,
+// once for each of its points.
 std::vector<const stripe::Block*> following_kernels(const stripe::Block& main, size_t position);
 
 // The table as text: rows of indices and offsets, then the constraints.

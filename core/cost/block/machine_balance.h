@@ -7,7 +7,7 @@
 namespace stria::cost {
 
 // Operations that all instances of the fastest unit do in the time in which the largest memory
-// moves a byte; 0 if the model does not give both rates. A multiply-add is two operations.
+// moves one byte; 0 if the model does not give both rates. A multiply-add is two operations.
 double operations_per_byte(const HardwareModel& model);
 
 }  // namespace stria::cost

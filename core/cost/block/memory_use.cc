@@ -36,8 +36,8 @@ MemoryUse use_of(const TiledBlock& block, const Tile& tile, const MemoryUnit& me
   return out;
 }
 
-// The loops of a tiled block: over tiles, then over a tile's points, each in the block's order.
-// How much of each index is inside of the first `depth` of them.
+// The loops of a tiled block: over tiles, then over a tile's points, each in the block's order. How
+// much of each index lies inside of the first `depth` loops.
 Tile inside_of(const TiledBlock& block, const Tile& tile, size_t depth) {
   const size_t n = tile.size();
   Tile out = block.ranges();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tile takes of one memory, and what moves into it while a whole block runs. In a memory
-// that the program manages, a tile's views lie packed and every tile is staged anew. A cache holds
-// lines, in sets of `ways` places; what stays in it between tiles is not fetched again.
+// What a tile takes of one memory, and what moves into that memory while a whole block runs. In a
+// scratchpad a tile's views lie packed, and every tile is staged anew. A cache holds lines, in sets
+// of `ways` places; what stays in it between tiles is not fetched again.
 #pragma once
 
 #include "stria/cost/block/tiled_block.h"
@@ -12,9 +12,9 @@ namespace stria::cost {
 // Sets of one instance of a cache; 1: a line may lie anywhere.
 int64_t sets_of(const MemoryUnit& memory);
 
-// Lines (or transactions) of `line_bytes` that the box of a tile lies in, if it begins on one;
-// neighbouring rows share lines. Never fewer for a larger tile. `extent_of`: elements along a
-// dimension that are wanted of those between its first and last one.
+// Lines (or transactions) of `line_bytes` that the box of a tile lies in, if the box begins on one.
+// Neighbouring rows share lines. Never fewer for a larger tile. `extent_of`: elements along a
+// dimension that are wanted, of those between the first and the last one.
 double lines_of(const TiledView& view, const Tile& tile, int64_t line_bytes,
                 double (*extent_of)(const TiledDim&, const Tile&) = extent);
 
@@ -23,7 +23,7 @@ double lines_of(const TiledView& view, const Tile& tile, int64_t line_bytes,
 double places_of(const TiledView& view, const Tile& tile, int64_t line_bytes, int64_t sets);
 
 struct MemoryUse {
-  double bytes = 0;     // that the tile takes: staged, or lines
+  double bytes = 0;     // that the tile takes: staged bytes, or lines
   double places = 0;    // in the fullest set of a cache; 0 in others
   double capacity = 0;  // bytes that the tile may have; 0 = no limit is known
   int64_t ways = 0;     // places that the tile may have; 0 = no limit is known
@@ -33,18 +33,18 @@ struct MemoryUse {
   }
 };
 
-// Of one instance of `memory`, shared by `pipeline_depth` >= 1 tiles in flight.
+// What a tile takes of one instance of `memory`, shared by `pipeline_depth` >= 1 tiles in flight.
 MemoryUse memory_use(const TiledBlock& block, const Tile& tile, const MemoryUnit& memory,
                      int64_t pipeline_depth);
 // The same, but never more than what a tile of at least this size takes.
 MemoryUse least_memory_use(const TiledBlock& block, const Tile& tile, const MemoryUnit& memory,
                            int64_t pipeline_depth);
 
-// Bytes that come into all instances of `memory`, and that go back, while all tiles run once. Line
-// by line, of the width of a line behind the memory (`behind`, null: of its own). A cache is taken
-// to keep what the innermost loops, over points and then over tiles, touch together as far as it
-// fits; what does not fit at all is fetched at each use. Sums of a reduction that the tile cuts
-// come back for each part but the first.
+// Bytes that come into all instances of `memory`, and bytes that go back, while all tiles run once.
+// They move line by line; a line is as wide as in the memory behind (`behind`; null: as in this
+// one). A cache is taken to keep what the innermost loops, over points and then over tiles, touch
+// together, as far as it fits; what does not fit at all is fetched at each use. If the tile cuts a
+// reduction, its sums come back for each part but the first.
 struct Traffic {
   double read_bytes = 0;
   double written_bytes = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cutting ranges into about so many parts, for as many units.
+// Cuts ranges into about as many parts as there are units.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace stria::cost {
 
-// Tiles that cut `range` (>= 1) into 1 part, 2 parts, … up to `most`, each number of parts once,
-// with the smallest tile that makes it: the evenest. Each is a multiple of `multiple_of`, or the
-// range; with `only_even` each divides the range.
+// The tiles that cut `range` (>= 1) into 1 part, 2 parts, … up to `most`. Each number of parts
+// comes once, with the smallest tile that makes it: the most even cut. Each tile is a multiple of
+// `multiple_of`, or the range; with `only_even` each divides the range.
 std::vector<int64_t> part_sizes(int64_t range, int64_t most, int64_t multiple_of,
                                 bool only_even = false);
 
-// How far a number of parts is from what is wanted. Each one too many counts twice: it makes a
+// How far a number of parts is from the wanted one. Each one too many counts twice: it makes a
 // second round for one unit while the others wait.
 int64_t parts_off(int64_t parts, int64_t wanted);
 
@@ -21,13 +21,13 @@ int64_t parts_off(int64_t parts, int64_t wanted);
 struct PartChoice {
   std::vector<int64_t> tiles;
   int64_t parts = 1;
-  double points = 1;  // of all parts, over the ranges
-  int64_t cuts = 0;   // ranges that are cut
+  double points = 1;  // points of all parts over the points of the ranges
+  int64_t cuts = 0;   // how many ranges are cut
 };
 
-// Of all ways that one whose number of parts is nearest to `wanted`, then the one with the fewest
-// points beside the ranges, then that which cuts fewer of them, then that which cuts earlier ones.
-// Fewer than twice as many parts as are wanted.
+// The way whose number of parts is closest to `wanted`. Among equals, the one with the fewest
+// points beyond the ranges, then the one that cuts fewer of them, then the one that cuts earlier
+// ones. It has fewer than twice as many parts as are wanted.
 PartChoice choose_parts(const std::vector<int64_t>& ranges, int64_t wanted, int64_t multiple_of = 1,
                         bool only_even = false);
 

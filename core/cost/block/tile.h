@@ -12,7 +12,7 @@ namespace stria::cost {
 // Points of a tile along each index, in the table's order; 1 to the index's range.
 using Tile = std::vector<int64_t>;
 
-// Product, the largest number if it is beyond.
+// The product, or the largest number if the product is beyond.
 inline int64_t saturating_product(int64_t a, int64_t b) {
   int64_t out = 0;
   return __builtin_mul_overflow(a, b, &out) ? std::numeric_limits<int64_t>::max() : out;

@@ -64,7 +64,7 @@ double count_of(const TiledBlock& block, const Tile& tile, size_t i) {
   return static_cast<double>(ceil_div(block.indices[i].range, tile[i]));
 }
 
-// Which tiles along some indices are inside: the indices that one constraint names go together.
+// Which tiles along some indices lie inside. Indices that one constraint names go together.
 class BorderCount {
  public:
   BorderCount(const TiledBlock& block, const Tile& tile) : block_(block), tile_(tile) {
@@ -100,7 +100,7 @@ class BorderCount {
   }
 
  private:
-  // lowest + sum(step * number of the tile) >= 0 means: the tile's points all meet it.
+  // If lowest + sum(step * number of the tile) >= 0, all points of the tile meet the constraint.
   struct Form {
     int64_t lowest = 0;
     std::vector<std::pair<size_t, int64_t>> steps;  // of the indices that have several tiles
@@ -150,7 +150,7 @@ class BorderCount {
 };
 
 // The least value of extent / product(sizes of the indices that come first here) over the box. With
-// all other sizes fixed it rises or falls with each one, so it is least at a corner.
+// all other sizes fixed it rises or falls with each size, so it is least at a corner.
 double least_share(const TiledDim& dim, const Tile& low, const Tile& high) {
   const size_t n = dim.terms.size();
   if (n == 1 && dim.terms[0].first) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block as costs of its tiles see it: indices, and how much of each tensor a tile of so many
-// points shows. Any block has this form, whatever it holds: what it holds is a box at each point.
+// A block as the costs of its tiles see it: its indices, and how much of each tensor a tile of so
+// many points shows. Every block has this form, whatever statements it has: at each point it
+// touches a box of each view.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,7 @@ struct TiledView {
   int64_t element_bytes = 1;
   int64_t sum_bytes = 1;       // of an element of the aggregation's type; element_bytes without one
   std::vector<TiledDim> dims;  // by rising stride
-  std::vector<size_t> still;   // indices that it does not move with
+  std::vector<size_t> still;   // indices that do not move it
   bool reads() const { return dir != stripe::RefDir::out; }
   bool writes() const { return dir != stripe::RefDir::in; }
   bool operator==(const TiledView&) const = default;
@@ -43,7 +44,7 @@ struct TiledView {
 struct TiledConstraint {
   int64_t constant = 0;
   std::vector<std::pair<size_t, int64_t>> terms;  // index, coefficient
-  bool open = false;  // it names values from outside too: no tile is known to meet it everywhere
+  bool open = false;  // it also names values from outside: no tile surely meets it everywhere
   bool operator==(const TiledConstraint&) const = default;
 };
 
@@ -60,25 +61,26 @@ struct TiledBlock {
   std::vector<TiledConstraint> constraints;
   // Scalar operations of one point; storing into an aggregation is one.
   double operations = 0;
-  DataType type = DataType::fp32;  // that it works in: of the aggregation, else of what it writes
+  DataType type = DataType::fp32;  // it works in this: the aggregation's type, else the output's
 
   std::vector<int64_t> ranges() const;
   bool operator==(const TiledBlock&) const = default;
 };
 TiledBlock tiled_block(const stripe::Block& block);
 
-// Tiles have a size for each index, 1 to its range.
+// In all of these a tile has a size for each index, 1 to its range.
 
 // Elements along a dimension that a tile shows.
 double extent(const TiledDim& dim, const Tile& tile);
-// Elements of the box that a tile shows; of each dimension, as many as `extent_of` says.
+// Elements of the box that a tile shows of a view: along each dimension as many as `extent_of`
+// says.
 double elements_of(const TiledView& view, const Tile& tile,
                    double (*extent_of)(const TiledDim&, const Tile&) = extent);
-// Not above elements_of / points_of of any tile that is at least `low` and at most `high`, index by
-// index.
+// Not above elements_of / points_of for any tile that is at least `low` and at most `high`, index
+// by index.
 double least_elements_of_point(const TiledView& view, const Tile& low, const Tile& high);
-// Bytes of it in a memory that the program manages. Where the tile cuts a reduction, sums are kept
-// in the type that they are added up in.
+// Bytes of a view's tile in a scratchpad. If the tile cuts a reduction, sums are kept in the type
+// that they are added up in.
 double staged_bytes(const TiledBlock& block, const TiledView& view, const Tile& tile);
 
 double points_of(const Tile& tile);
@@ -87,12 +89,13 @@ double outputs_of(const TiledBlock& block, const Tile& tile);
 // Tiles of the whole block, and those that differ in what they write.
 double tiles_of(const TiledBlock& block, const Tile& tile);
 double output_tiles_of(const TiledBlock& block, const Tile& tile);
-// Points of all tiles over the points of the block, 1 or more: what tiles that do not divide their
-// range reach beyond it.
+// Points of all tiles over the points of the block, 1 or more: tiles that do not divide their range
+// reach beyond it.
 double padding_of(const TiledBlock& block, const Tile& tile);
 
-// Tiles at the border: those in which the block's constraints, or the end of a range that the tile
-// does not divide, leave points out or might. All tiles if that takes too many steps to count.
+// The number of tiles at the border: those in which the block's constraints, or the end of a range
+// that the tile does not divide, leave points out or might. All tiles if that takes too many steps
+// to count.
 double border_tiles_of(const TiledBlock& block, const Tile& tile);
 
 // "[ci:32, co:4, x:8]".

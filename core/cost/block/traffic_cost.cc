@@ -41,7 +41,7 @@ double least_density(const TiledView& view, const Tile& low, const Tile& high, d
     elements *= size;
     reach += stride * (size - 1);
   }
-  // There is a line; and in rows that do not overlap a line has no more elements than fit.
+  // There is at least one line. In rows that do not overlap, a line has no more elements than fit.
   density = std::max(density, 1 / elements);
   if (nested) density = std::max(density, 1 / line + (1 - 1 / line) / elements);
   return density;
@@ -99,7 +99,7 @@ TrafficCost traffic_cost(const TiledBlock& block, const Tile& tile,
 
 double traffic_cost_bound(const TiledBlock& block, const Tile& low, const Tile& high,
                           const TrafficSettings& settings) {
-  // So that rounding, here and in the cost, never makes a bound too high.
+  // Rounding, here and in the cost, must never make a bound too high.
   constexpr double kRounding = 1 - 1e-9;
   double moved = 1 / points_of(high);
   for (const TiledView& view : block.views)

@@ -41,7 +41,7 @@ Result<double> operation_cycles(const ExecutionUnit& unit, const BlockWork& work
   else
     macs += work.product_macs;
   if (macs == 0 && work.others == 0) return cycles;
-  // The slowest of the types speaks where they have rates of their own.
+  // If types have rates of their own, the slowest of them counts.
   double rate = 0;
   for (const auto& [operation, count] : work.operations) {
     const std::optional<DataType> type = type_of(operation);
@@ -51,7 +51,7 @@ Result<double> operation_cycles(const ExecutionUnit& unit, const BlockWork& work
   }
   const bool by_macs = rate == 0 && unit.operation == ExecutionUnit::Operation::mac;
   if (rate == 0) rate = unit.ops_per_cycle;
-  // What an array does besides products takes one of its columns for each operation.
+  // What a systolic array does besides products takes one of its columns for each operation.
   if (rate == 0 && unit.systolic) rate = static_cast<double>(unit.systolic->columns);
   if (rate == 0)
     return unsupported("the hardware model has no rate of '{}': ops_per_cycle is 0", unit.name);
@@ -75,7 +75,8 @@ double operation_pj(const ExecutionUnit& unit, const std::string& operation) {
     const double add = given(is_float(*type) ? "add.fp32" : "add.i32");
     return mul >= 0 && add >= 0 ? mul + add : -1;
   }
-  // Signed and unsigned take the same; anything else that is no multiplication takes an addition.
+  // Signed and unsigned operations take the same energy. Whatever is no multiplication takes that
+  // of an addition.
   std::string signed_name(name_of(*type));
   if (is_unsigned_integer(*type)) signed_name[0] = 'i';
   pj = given((kind == "mul" ? "mul." : "add.") + signed_name);

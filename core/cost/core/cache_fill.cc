@@ -8,12 +8,12 @@
 namespace stria::cost {
 namespace {
 
-// Lines that go by until what lies one after the other comes as fast as the memory gives it.
+// Lines that go by until memory that lies in a row comes at its full rate.
 constexpr double kRunLines = 4;
-// Of a cache, what addresses that the system chooses leave to be filled.
+// The part of a cache that can be filled, since the system chooses addresses.
 constexpr double kFilled = 0.75;
 
-// Pieces of a box that lie apart by more than a line.
+// The number of pieces of a box that are more than a line apart.
 double runs_of(const TiledView& view, const Tile& box, int64_t line_bytes) {
   const auto element = as_double(view.element_bytes), line = as_double(line_bytes);
   double out = 1, reach = element;
@@ -25,7 +25,7 @@ double runs_of(const TiledView& view, const Tile& box, int64_t line_bytes) {
   return out;
 }
 
-// Of the loops over tiles, the innermost that has more than one.
+// The innermost of the loops over tiles that has more than one tile.
 std::optional<size_t> next_tile(const TiledBlock& block, const RegisterTiling& tiling,
                                 const Tile& tile, const TileLoops& loops) {
   for (const auto& [i, range] : loops)
@@ -44,7 +44,7 @@ class Boxes {
       return lines_of(view, own, cache_.line_bytes) * as_double(cache_.line_bytes);
     });
   }
-  // What it costs to begin with each piece of a box, as bytes.
+  // What it costs, as bytes, to begin with each piece of a box.
   double starts(size_t v, const Tile& box) const {
     return in_view(v, box, [&](const TiledView& view, const Tile& own) {
       return kRunLines * as_double(cache_.line_bytes) * runs_of(view, own, cache_.line_bytes);
@@ -52,7 +52,7 @@ class Boxes {
   }
   bool is_read(size_t v) const { return block_.views[v].dir == stripe::RefDir::in; }
 
-  // Does it keep what is read? What is written is in registers meanwhile.
+  // Does the cache keep what is read? What is written is in registers meanwhile.
   bool keeps(const Tile& box) const {
     double bytes_read = 0, ways = 0;
     for (size_t v = 0; v < block_.views.size(); ++v) {
@@ -67,7 +67,7 @@ class Boxes {
   }
 
  private:
-  // Of the view as it lies, and the box in its indices. Searches ask often: no box is copied.
+  // The view as it lies, and the box in its indices. Searches ask often, so no box is copied.
   template <typename Measure>
   double in_view(size_t v, const Tile& box, const Measure& measure) const {
     return packed_[v] ? measure(packed_[v]->view(), packed_[v]->box(box))
@@ -92,7 +92,7 @@ TileLoops tile_loops(const TiledBlock& block, const RegisterTiling& tiling, cons
             if (term.index == i) out = std::max(out, dim.stride * term.coefficient);
     return out;
   };
-  // Bytes of what a step of the index reads anew.
+  // Bytes that a step of the index reads anew.
   const auto fresh = [&](size_t i) {
     double out = 0;
     for (const TiledView& view : block.views)
@@ -184,8 +184,8 @@ CacheFill cache_fill(const TiledBlock& block, const RegisterTiling& tiling, cons
     runs *= as_double(range) / as_double(inside[index]);  // the last one is shorter
   }
   out.written = 2 * parts * written;
-  // Where that decides, tiles in a row that go on with what the one before wrote begin nothing
-  // anew.
+  // If what is written decides, tiles in a row continue what the one before wrote, and begin
+  // nothing anew.
   Tile row = tile;
   if (written_decides(block, cache))
     if (const std::optional<size_t> i = next_tile(block, tiling, tile, loops)) row[*i] = all[*i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A view of a tensor that is read from a copy in panels, each as wide along one index as a tile:
-// what it takes of caches, and what the copy costs.
+// A view of a tensor that is read from a copy in panels, each of which is as wide along one index
+// as a tile. How many lines it takes in caches, and what the copy costs.
 #pragma once
 
 #include "stria/cost/core/register_time.h"
@@ -9,12 +9,12 @@ namespace stria::cost {
 
 class PanelView {
  public:
-  // One dimension of the view moves with `index`, one element a step, and no other index moves it.
+  // `index` moves one dimension of the view, one element a step, and no other index moves it.
   PanelView(const TiledBlock& block, const TiledView& view, size_t index, const Tile& tile);
 
-  // Boxes have one size more than tiles: panels.
+  // The view over panels: its boxes have one size more than tiles.
   const TiledView& view() const { return view_; }
-  // The box of the block's points as the copy has it.
+  // The box that these points of the block have in the copy.
   Tile box(const Tile& points) const;
 
  private:

@@ -20,28 +20,28 @@ namespace {
 // load, beside what waits for it; of a tile, the start and the end of its loop; of adding up the
 // lanes of a vector.
 constexpr double kLoopCycles = 0.15, kLoadCycles = 0.06, kTileCycles = 20, kLaneSumCycles = 8;
-// Of the best, for what waits all the same: multiply-adds, loads.
+// Times over the best ones, since some instructions wait all the same: multiply-adds, loads.
 constexpr double kBusy = 1.02, kLoadBusy = 1.6;
-// Steps of a tile that reaches beyond the end test their points; a vector whose lanes are not all
-// there costs as much as if they were, and its masks.
+// Steps of a tile that reaches beyond the end test their points. A vector with some lanes masked
+// costs as much as a whole one, and its masks besides.
 constexpr double kEdge = 1.2, kMasked = 1.6;
-// A memory whose rate is not known, of the rate of the one before it.
+// The rate of a memory whose rate is not known, as a part of the one before it.
 constexpr double kNextMemory = 1.0 / 6;
-// Of the shorter ones of two times that run side by side.
+// How much of the shorter of two times is hidden if both run side by side.
 constexpr double kHidden = 0.9;
-// Vectors along the lanes of a tile whose tests are held for all steps, where the last tile reaches
-// beyond the end.
+// Vectors along the lanes of a tile for which the masks are held in registers for all steps, if the
+// last tile reaches beyond the end.
 constexpr double kTests = 7;
-// A copy has to promise so much less time than none.
+// A copy in panels has to promise so much less time than no copy.
 constexpr double kWorthCopying = 0.97;
-// And another order of the tiles than the one that reads the least: where 0.9 was promised,
-// products of 24 terms took up to 1.1 times as long.
+// And so has another order of the tiles than the one that reads the least. With 0.9, products of 24
+// terms took up to 1.1 times as long.
 constexpr double kWorthTurning = 0.85;
 // What a bound leaves for the rounding of sums in another order.
 constexpr double kRounded = 1 - 1e-9;
 
-// Units are whole. What a busy machine has measured is less; more, by a twentieth at most, where
-// its clock was slower when that was measured than when the units were.
+// A core has a whole number of units. A busy machine measures fewer, and up to a twentieth more if
+// its clock changed in between.
 double whole_units(double measured) { return std::max(1.0, std::ceil(measured / 1.05)); }
 
 // Vectors along the lanes of a tile.
@@ -58,7 +58,7 @@ double rows_of(const RegisterTiling& tiling, const Tile& tile) {
   return out;
 }
 
-// Values of a step of the tile that the view gives, in registers each.
+// How many values of the view one step of the tile uses, in registers each.
 double loads_of(const RegisterTiling& tiling, const TiledView& view, const Tile& tile) {
   double out = 1;
   for (size_t i = 0; i < tile.size(); ++i) {
@@ -71,8 +71,8 @@ double loads_of(const RegisterTiling& tiling, const TiledView& view, const Tile&
 }
 
 // Registers that hold a view's values in a step. The points of the tile come one after the other in
-// the block's order: what an index further in moves while one further out does not comes again, and
-// is held; anything else passes through one register.
+// the block's order. A value has to be held if an inner index moves the view while an outer one
+// does not, for it is used again. Any other value passes through one register.
 double held_of(const RegisterTiling& tiling, const TiledView& view, const Tile& tile) {
   double out = 1;
   bool again = false;
@@ -128,15 +128,15 @@ Step step_of(const TiledBlock& block, const RegisterTiling& tiling, const Tile& 
   return out;
 }
 
-// The start and the end of a tile; in parts of the reduction it begins with what the part before
-// it has left.
+// Cycles of the start and the end of a tile. In parts of the reduction, a tile begins with what the
+// part before it has left.
 double tile_cycles_of(const RegisterTiling& tiling, double accumulators, bool in_parts) {
   return kTileCycles + accumulators * (in_parts ? 2 : 1) +
          (tiling.lanes_are_sums ? accumulators * kLaneSumCycles : 0);
 }
 
-// How a tile of these sizes goes through the reduction: steps in a tile, and parts one after the
-// other.
+// How a tile of these sizes goes through the reduction: the steps in a tile, and the parts one
+// after the other.
 struct Passage {
   double steps = 1, parts = 1;
 };
@@ -152,12 +152,13 @@ Passage passage_of(const TiledBlock& block, const RegisterTiling& tiling, const 
 }
 
 // The times of all steps and tiles, beside what comes into the first cache meanwhile. `tested`:
-// lanes beyond the end are left out, by masks; else they run like the others.
+// masks leave lanes beyond the end out; otherwise these run like the others.
 void add_compute(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
-                 const CoreRates& rates, const CacheFill& near, bool tested, RegisterTime& out) {
+                 const CoreRates& rates, const CacheFill& first_cache, bool tested,
+                 RegisterTime& out) {
   const Step step = step_of(block, tiling, tile, rates, tested);
   out.step_cycles = step.cycles;
-  out.compute_cycles = out.edge_cycles = out.scratchpad_cycles = 0;
+  out.compute_cycles = out.edge_cycles = out.first_cache_cycles = 0;
   const auto [steps, parts] = passage_of(block, tiling, tile);
   out.steps = steps;
   out.tiles = 1;
@@ -173,18 +174,19 @@ void add_compute(const TiledBlock& block, const RegisterTiling& tiling, const Ti
       uncut *= as_double(ceil_div(range, size));
   }
   out.tile_cycles = tile_cycles_of(tiling, out.accumulators, parts > 1);
-  // Of what a whole tile reads, bytes: what comes in; and what comes for a tile of other sizes.
+  // What comes into the first cache for a tile: `first_cache` says it of a whole tile, in bytes;
+  // for tiles of other sizes in proportion to what they read.
   const double bytes_per_cycle =
       rates.caches.empty() ? 1 : std::max(rates.caches[0].bytes_per_cycle, 0.1);
   const auto comes_in = [&](const Tile& sizes) {
-    double bytes = near.written / (parts * out.tiles);
-    for (size_t v = 0; v < near.read.size(); ++v)
-      if (near.read[v] > 0)
-        bytes += near.read[v] / (parts * out.tiles) * elements_of(block.views[v], sizes) /
+    double bytes = first_cache.written / (parts * out.tiles);
+    for (size_t v = 0; v < first_cache.read.size(); ++v)
+      if (first_cache.read[v] > 0)
+        bytes += first_cache.read[v] / (parts * out.tiles) * elements_of(block.views[v], sizes) /
                  elements_of(block.views[v], tile);
     return bytes / bytes_per_cycle;
   };
-  // A class of tiles for each set of indices at whose end they are.
+  // One class of tiles for each set of indices at whose end the tiles are.
   for (size_t at_end = 0; at_end < (size_t{1} << cut.size()); ++at_end) {
     Tile sizes = tile;
     double count = uncut;
@@ -199,38 +201,39 @@ void add_compute(const TiledBlock& block, const RegisterTiling& tiling, const Ti
         (at_end == 0 ? 1 : kEdge) * step_of(block, tiling, sizes, rates, tested).cycles;
     const double of_tile = out.steps * cycles + out.tile_cycles, fill = comes_in(sizes);
     out.compute_cycles += parts * count * of_tile;
-    out.scratchpad_cycles +=
+    out.first_cache_cycles +=
         parts * count * (std::max(of_tile, fill) + (1 - kHidden) * std::min(of_tile, fill));
     if (at_end > 0) out.edge_cycles += parts * count * of_tile;
   }
 }
 
-// The time with the panels that `packed` has.
+// The time if views are read from the panels in `packed`.
 void add_times(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
                const CoreRates& rates, const TileLoops& loops, const PackedViews& packed,
                bool tested, RegisterTime& out) {
   out.cache_cycles.clear();
-  CacheFill near;
+  CacheFill first_cache;
   double longest = 0, sum = 0;
   for (const CoreRates::Level& cache : rates.caches) {
     CacheFill fill = cache_fill(block, tiling, tile, loops, packed, cache);
     const double cycles = fill.cycles(cache);
     out.cache_cycles.push_back(cycles);
     if (out.cache_cycles.size() == 1) {
-      near = std::move(fill);
+      first_cache = std::move(fill);
       continue;
     }
     longest = std::max(longest, cycles);
     sum += cycles;
   }
-  add_compute(block, tiling, tile, rates, near, tested, out);
-  longest = std::max(longest, out.scratchpad_cycles);
-  sum += out.scratchpad_cycles;
+  add_compute(block, tiling, tile, rates, first_cache, tested, out);
+  longest = std::max(longest, out.first_cache_cycles);
+  sum += out.first_cache_cycles;
   out.cycles = longest + (1 - kHidden) * (sum - longest) + out.copy_cycles;
 }
 
-// Does each tile read elements of its own? Then they come at the rate of what is behind the caches
-// from wherever they lie: products of one to seven rows took 1.3 to 1.6 times as long with panels.
+// Does each tile read elements of its own? Then they come at the rate of the memory behind the
+// caches, wherever they lie: products of one to seven rows took 1.3 to 1.6 times as long with
+// panels.
 bool is_read_once(const TiledBlock& block, const TiledView& view, const Tile& tile) {
   return std::all_of(view.still.begin(), view.still.end(),
                      [&](size_t i) { return tile[i] >= block.indices[i].range; });
@@ -243,8 +246,8 @@ std::optional<size_t> lane_index(const RegisterTiling& tiling) {
   return std::nullopt;
 }
 
-// The time of a tile that fits, its loops in that order, with the copies in panels that make it
-// shorter: added to what `out` says of a step.
+// The time of a tile that fits, with its loops in that order and with the copies in panels that
+// make it shorter. It is added to what `out` says of a step.
 void add_times_with_panels(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
                            const CoreRates& rates, const TileLoops& loops, RegisterTime& out) {
   PackedViews packed(block.views.size());
@@ -424,10 +427,10 @@ std::string to_string(const RegisterTime& time, const CoreRates& rates) {
   std::string out = fmt::format(
       "accumulators={:.0f} registers={:.0f} of {} multiply_adds={:.0f} loads={:.0f} "
       "step_cycles={:.4g} (waits for {}) steps={:.0f} tile_cycles={:.4g} tiles={:.5g}\n"
-      "compute_cycles={:.5g} edge_cycles={:.5g} scratchpad_cycles={:.5g}",
+      "compute_cycles={:.5g} edge_cycles={:.5g} first_cache_cycles={:.5g}",
       time.accumulators, time.registers, rates.registers, time.multiply_adds, time.loads,
       time.step_cycles, time.waits_for, time.steps, time.tile_cycles, time.tiles,
-      time.compute_cycles, time.edge_cycles, time.scratchpad_cycles);
+      time.compute_cycles, time.edge_cycles, time.first_cache_cycles);
   for (size_t i = 0; i < time.cache_cycles.size(); ++i)
     out += fmt::format(" {}<-{}_cycles={:.5g}", rates.caches[i].name, rates.caches[i].behind,
                        time.cache_cycles[i]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long one core takes for a contraction whose running values live in vector registers: a tile
-// of them is summed up over the reduction, step by step, and tile follows tile. The terms:
-// multiply-adds, loads, and the latency of sums that each need the one before; lanes and rows of
+// How long one core takes for a contraction whose accumulators live in vector registers. A tile of
+// them is summed up over the reduction, step by step, and tile follows tile. The terms:
+// multiply-adds and loads; the latency of sums that each need the one before; lanes and rows of
 // tiles that reach beyond the end; what each tile costs besides its steps; lines that come from
 // caches and memory.
 #pragma once
@@ -19,22 +19,22 @@ namespace stria::cost {
 enum class RegisterRole {
   lanes,   // its points are lanes of vectors
   row,     // an output: a tile has several of its points
-  single,  // an output of which two points share no value: a tile has one
-  steps,   // summed up over, or a tile has all of it
+  single,  // an output whose points share no value with each other: a tile has one of them
+  steps,   // a reduction, or an index that a tile has all of
 };
 
 // Can a view of a block be read from a copy in panels as wide as a tile's lanes?
 struct PanelRule {
   bool possible = false;
   bool free = false;  // the copy is made once for many runs
-  int64_t multiple =
-      0;  // the view begins at multiples of it; panels divide it. 0: at the beginning
+  // The view begins at multiples of it, and panels divide it. 0: it begins at the beginning.
+  int64_t multiple = 0;
   bool operator==(const PanelRule&) const = default;
 };
 
 struct RegisterTiling {
   std::vector<RegisterRole> roles;  // of the block's indices
-  std::vector<size_t> rows;         // those that are rows, the one of the smallest stride first
+  std::vector<size_t> rows;         // the indices that are rows, that of the smallest stride first
   int64_t lanes = 1;                // of a vector
   bool lanes_are_sums = false;      // lanes are partial sums of one output
   std::vector<PanelRule> panels;    // of the block's views; none: no copies
@@ -47,7 +47,7 @@ struct RegisterTiling {
   bool operator==(const RegisterTiling&) const = default;
 };
 
-// Of one core.
+// The rates of one core.
 struct CoreRates {
   double multiply_adds = 0;    // vectors in a cycle
   double loads = 0;            // vectors or single values that the first cache gives in a cycle
@@ -57,17 +57,17 @@ struct CoreRates {
     std::string name, behind;  // "L1", "L2"
     double bytes = 0;          // of one core
     int64_t line_bytes = 64;
-    // Of sets that addresses alone decide; ways 0: a line may lie anywhere. The last cache of all
-    // is taken to spread lines well.
+    // Addresses alone decide about sets; ways 0: a line may lie anywhere. The last cache is taken
+    // to spread lines well.
     int64_t ways = 0, sets = 1;
-    double bytes_per_cycle = 0;  // that come in from behind it
+    double bytes_per_cycle = 0;  // that come in from the memory behind it
   };
   std::vector<Level> caches;  // the nearest first
 };
 
-// Of the unit `core` of the model, for elements of that type and lanes of that number. A rate that
-// the model does not give is a sixth of the one before it in the hierarchy. nullopt if the model
-// does not say how many vector registers there are.
+// The rates of the unit `core` of the model, for elements of that type in vectors of so many lanes.
+// A rate that the model does not give is a sixth of the one before it in the hierarchy. nullopt:
+// the model does not say how many vector registers there are.
 std::optional<CoreRates> core_rates(const HardwareModel& model, const std::string& core,
                                     DataType type, int64_t lanes);
 
@@ -77,14 +77,14 @@ struct RegisterTime {
   double steps = 0;                     // of a tile
   double multiply_adds = 0, loads = 0;  // of a step
   double step_cycles = 0;
-  std::string waits_for;             // what the step's cycles come from
-  double tile_cycles = 0;            // besides its steps
-  double compute_cycles = 0;         // of all tiles
-  double edge_cycles = 0;            // of these, of tiles that reach beyond the end
-  double scratchpad_cycles = 0;      // of all tiles, with what comes into the first cache meanwhile
-  std::vector<size_t> panels;        // views to be read from copies in panels: that is shorter
-  double copy_cycles = 0;            // of these copies
-  std::optional<size_t> along;       // tiles follow each other along it: that is shorter
+  std::string waits_for;          // what the step's cycles come from
+  double tile_cycles = 0;         // besides its steps
+  double compute_cycles = 0;      // of all tiles
+  double edge_cycles = 0;         // part of these: tiles that reach beyond the end
+  double first_cache_cycles = 0;  // compute_cycles beside what comes into the first cache meanwhile
+  std::vector<size_t> panels;     // views that are better read from copies in panels
+  double copy_cycles = 0;         // of these copies
+  std::optional<size_t> along;    // the index that tiles better follow each other along
   std::vector<double> cache_cycles;  // of CoreRates::caches
   double cycles = 0;                 // all; infinite: the tile does not fit
 };
@@ -92,8 +92,8 @@ struct RegisterTime {
 RegisterTime register_time(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
                            const CoreRates& rates);
 
-// Not above its cycles, and quickly found: the whole tiles of each index without what they wait for
-// from the caches, nor tests of lanes.
+// A bound that is quickly found: not above the cycles of register_time. It counts whole tiles of
+// each index, without waits for caches and without tests of lanes.
 double register_time_bound(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
                            const CoreRates& rates);
 
@@ -101,7 +101,7 @@ double register_time_bound(const TiledBlock& block, const RegisterTiling& tiling
 TileSpace register_tiles(const TiledBlock& block, const RegisterTiling& tiling,
                          const CoreRates& rates);
 
-// Of register_tiles() the one that takes the shortest time; nullopt if none fits.
+// The tile of register_tiles() that takes the shortest time; nullopt if none fits.
 std::optional<Tile> fastest_register_tile(const TiledBlock& block, const RegisterTiling& tiling,
                                           const CoreRates& rates);
 
@@ -109,7 +109,7 @@ std::optional<Tile> fastest_register_tile(const TiledBlock& block, const Registe
 bool all_larger_are_over(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,
                          const CoreRates& rates);
 
-// In one line for the tile and one for each cache.
+// One line for the tile, and one for each cache.
 std::string to_string(const RegisterTime& time, const CoreRates& rates);
 
 }  // namespace stria::cost

@@ -51,8 +51,8 @@ class Exhaustive {
     double bound = 0;
   };
 
-  // A good tile at once, so that bounds have something to be compared with: one index at a time is
-  // given its best size until none gets better.
+  // Finds a good tile at once, so that bounds have something to be compared with: it gives one
+  // index at a time its best size until none gets better.
   void descend_from(Tile tile) {
     double best = look_at(tile);
     for (bool better = true; better;) {
@@ -92,8 +92,9 @@ class Exhaustive {
     return out_.best.size() < keep_ || is_better(box.bound, box.high, out_.best.back());
   }
 
-  // Takes away sizes that with the smallest ones of all other indices are too large, after `grown`
-  // has lost its smallest ones (or at the start: the number of indices).
+  // Takes away the sizes that are too large even with the smallest sizes of all other indices.
+  // `grown` is the index that has just lost its smallest sizes; at the start, the number of
+  // indices.
   void tighten(Box& box, size_t grown) {
     for (size_t i = 0; i < space_.size(); ++i) {
       const int64_t least = box.low[i];
@@ -106,8 +107,8 @@ class Exhaustive {
     }
   }
 
-  // The index whose sizes differ most in the box, of those of `last` only if there is no other; the
-  // number of indices: it is one tile.
+  // The index whose sizes differ most in the box; one of `last` only if there is no other. The
+  // number of indices if the box is one tile.
   size_t widest(const Box& box) const {
     size_t out = space_.size();
     std::pair<bool, double> most;

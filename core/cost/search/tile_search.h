@@ -19,14 +19,15 @@ struct ScoredTile {
 struct SearchResult {
   // In the order in which they were looked at.
   std::vector<ScoredTile> looked_at;
-  // Position there of the answer; -1 if no tile fits.
+  // Position of the answer in it; -1 if no tile fits.
   int64_t best = -1;
 };
 
-// From the smallest tile, always on from the best open tile (the larger tile among equals) to those
-// with one index doubled: its smallest size that is at least twice as large, else its largest. Ends
-// when the best open tile scores less than the one that was looked at last. The answer is the best
-// score, of equals the one that was met last. No list of `space` is empty.
+// A greedy walk from the smallest tile. Each step goes on from the best open tile (the larger one
+// among equals) to those with one index doubled: the smallest size that is at least twice as large,
+// else the largest. It ends when the best open tile scores less than the one that was looked at
+// last. The answer is the best score; among equals, the one that was met last. No list of `space`
+// is empty.
 SearchResult ascend(const TileSpace& space, const TileScore& score);
 // The same over all powers of two up to each range, and the range. `ranges` are positive.
 SearchResult ascend(const std::vector<int64_t>& ranges, const TileScore& score);
@@ -39,20 +40,20 @@ struct TileCost {
   std::function<double(const Tile& low, const Tile& high)> bound;
   // True only if neither the tile nor a larger one fits.
   std::function<bool(const Tile&)> hopeless;
-  // Indices whose sizes change the cost little: boxes are halved along them last. What is found
-  // does not depend on it.
+  // Indices whose sizes change the cost little: boxes are halved along them last. The answer does
+  // not depend on them.
   std::vector<size_t> last = {};
 };
 
 struct Ranking {
-  // The cheapest tiles that fit, with their cost as `score`, best first: by cost, of equals the one
-  // whose first different size is larger.
+  // The cheapest tiles that fit, the best first, with the cost as `score`. Among equals, the one
+  // whose first different size is larger comes first.
   std::vector<ScoredTile> best;
   int64_t looked_at = 0;  // tiles whose cost was asked
 };
 
-// The `keep` >= 1 cheapest tiles of the whole space. Tiles are left out only where a bound says
-// that they cannot be among them, so that the answer is that of looking at every one.
+// The `keep` >= 1 cheapest tiles of the whole space. A tile is left out only if a bound says that
+// it cannot be among them, so the answer is the same as of looking at every tile.
 Ranking exhaustive(const TileSpace& space, const TileCost& cost, size_t keep = 1);
 
 }  // namespace stria::cost

@@ -9,7 +9,7 @@
 namespace stria::cost {
 namespace {
 
-// Larger ranges are not searched for their divisors: it would take longer than it is worth.
+// The divisors of larger ranges are not looked for: it would take longer than it is worth.
 constexpr int64_t kMostDivisions = 1 << 16;
 
 void add_sizes(int64_t range, int64_t factor, std::set<int64_t>& sizes) {

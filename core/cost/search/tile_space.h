@@ -23,9 +23,9 @@ struct TileFilter {
   bool operator==(const TileFilter&) const = default;
 };
 
-// Of each index the divisors of its range, the powers of two up to it, and ceil(range / k) for k to
-// 8; multiples of a number are that number times such of range / number. Those that `filter` lets
-// pass. invalid_argument, naming index, range and filter, if none of an index does.
+// For each index: the divisors of its range, the powers of two up to it, and ceil(range / k) for k
+// to 8. With `only_multiple_of` m: m times such sizes of range / m. Only sizes that `filter` lets
+// pass. invalid_argument, naming index, range and filter, if no size of an index passes.
 Result<TileSpace> tile_space(const TiledBlock& block, const TileFilter& filter);
 
 // Limits; 0 = none.
@@ -50,13 +50,13 @@ struct OverLimit {
   // "SRAM (524288 bytes / pipeline_depth 2): 300000 bytes of 262144, 37856 too many".
   std::string to_string() const;
 };
-// The first limit, as they are listed above, that the tile is over.
+// The first limit that the tile is over, in the order in which TileLimits lists them.
 std::optional<OverLimit> over_limit(const TiledBlock& block, const Tile& tile,
                                     const TileLimits& limits);
 // Is it under all of them?
 bool keeps_limits(const TiledBlock& block, const Tile& tile, const TileLimits& limits);
-// Is it certain that no tile of at least this size keeps the limits? max_tiles, which larger tiles
-// keep, is not asked.
+// Is it certain that no tile of at least this size keeps the limits? max_tiles is not asked, for
+// larger tiles keep it.
 bool all_larger_are_over(const TiledBlock& block, const Tile& tile, const TileLimits& limits);
 
 }  // namespace stria::cost

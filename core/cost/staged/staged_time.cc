@@ -16,22 +16,23 @@
 namespace stria::cost {
 namespace {
 
-// Of a transfer that runs beside something else.
+// What a transfer costs that runs beside something else, as a part of its cycles.
 constexpr double kHidden = 0.01;
 constexpr double kNone = std::numeric_limits<double>::infinity();
 
-// Smaller of two rates, of which 0 is no limit.
+// The smaller of two rates; 0 means no limit.
 double narrower(double a, double b) { return a > 0 && b > 0 ? std::min(a, b) : std::max(a, b); }
 
-// From one memory to the other over each instance of the transfer unit that has a way.
+// The way from one memory to the other, over each instance of the transfer unit that has one.
 struct FoundWay {
   StagedRates::Way way;
   std::set<size_t> buses;
   int64_t movers = 0;
 };
 
-// Bytes in a cycle of transfers over all of these ways at once, each a set of buses: fair shares
-// (C6), by filling all ways alike; a bus that is full stops those over it. `widths`: by bus.
+// Bytes in a cycle of transfers over all of these ways at once; a way is a set of buses. Fair
+// shares (C6): all ways get more alike, until a bus is full; that stops the ways over it. `widths`:
+// by bus.
 double fair_sum(std::vector<std::set<size_t>> ways, std::map<size_t, double> widths) {
   double sum = 0, level = 0;
   while (!ways.empty()) {
@@ -68,7 +69,7 @@ Result<FoundWay> find_way(const HardwareModel& model, const TransferUnit& unit,
   for (const int64_t i : instances_on_buses(model, unit.name)) {
     Result<TransferWay> way = transfer_way(map, reach, {unit.name, i}, UnitInstance{to.name});
     if (!way.ok()) {
-      // Without a way at all an instance is of no use; any other mistake is the model's.
+      // An instance without a way is of no use. Any other mistake is the model's.
       if (way.status().code() != StatusCode::not_found) return way.status();
       if (why.ok()) why = way.status();
       continue;
@@ -89,7 +90,7 @@ Result<FoundWay> find_way(const HardwareModel& model, const TransferUnit& unit,
     ++out.movers;
   }
   if (out.movers == 0) return why;
-  // Transfers are spread over the instances: where their ways differ, the mean of them counts.
+  // Transfers are spread over the instances. If their ways differ, the mean counts.
   const auto movers = static_cast<double>(out.movers);
   out.way.latency = cycles(from.latency_cycles, from.clock_mhz) +
                     cycles(unit.latency_cycles, unit.clock_mhz) + latencies / movers;
@@ -128,7 +129,7 @@ Result<StagedRates> staged_rates(const HardwareModel& model, const StagedUnits& 
   out.line_bytes = global->line_bytes;
   const double global_cycle = model.unit_cycles(global->clock_mhz),
                scratchpad_cycle = model.unit_cycles(scratchpad->clock_mhz);
-  // Banks give a width of their own; a port is not wider.
+  // The banks together have a width. A port is not wider.
   const double width =
       static_cast<double>(scratchpad->banks * scratchpad->bank_bytes) * scratchpad_cycle;
   out.read_port = narrower(width, scratchpad->read_bytes_per_cycle * scratchpad_cycle);
@@ -178,7 +179,7 @@ Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
   StagedKernel out(block, std::move(tensor_bytes), rates);
   BlockWork work = work_of(block);
   if (const auto& array = rates.unit->systolic) {
-    // The array's every element at work in every cycle.
+    // Every element of the array works in every cycle.
     for (const Product& product : work.products)
       out.least_operation_ += product.batch * product.m * product.n * product.k /
                               static_cast<double>(array->rows * array->columns);
@@ -189,7 +190,7 @@ Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
   const std::vector<Move> whole = out.moves();
   out.scratchpad_banks_ = out.places(whole, std::vector<bool>(whole.size(), false), 1);
   if (!out.scratchpad_banks_.empty() && !rates.spread)
-    out.near_ = out.all_in_scratchpad(out.tiled_.ranges());
+    out.all_in_scratchpad_ = out.all_in_scratchpad(out.tiled_.ranges());
   return out;
 }
 
@@ -203,7 +204,7 @@ double StagedKernel::lines(const Footprint& footprint) const {
   return footprint.runs() * std::ceil(footprint.run_bytes / line) * line;
 }
 
-// `strides` null: as they are in the whole tensor.
+// `strides` null: those of the whole tensor.
 double StagedKernel::conflicts(const stripe::Refinement& ref,
                                const std::vector<int64_t>* strides) const {
   if (rates_->port_banks <= 1) return 1;
@@ -212,7 +213,7 @@ double StagedKernel::conflicts(const stripe::Refinement& ref,
                         rates_->port_banks, rates_->port_bank_bytes);
 }
 
-// Of the probe's points.
+// What moves for the points of the probe.
 std::vector<StagedKernel::Move> StagedKernel::moves() const {
   std::vector<Move> out;
   for (const stripe::Refinement& ref : probe_.refs) {
@@ -224,7 +225,7 @@ std::vector<StagedKernel::Move> StagedKernel::moves() const {
     move.whole = static_cast<double>(tensor_bytes_[out.size() - 1]);
     move.reads = ref.dir != stripe::RefDir::out;
     move.writes = ref.dir != stripe::RefDir::in;
-    // Near, a tile lies packed.
+    // In the scratchpad a tile lies packed.
     move.strides.resize(ref.access.size());
     int64_t stride = 1;
     for (size_t d = ref.access.size(); d > 0; --d) {
@@ -238,8 +239,8 @@ std::vector<StagedKernel::Move> StagedKernel::moves() const {
   return out;
 }
 
-// The largest first, each into the bank with room that has the fewest: by view, or nothing if there
-// is no room.
+// The bank of each view, or nothing if there is no room. Views are placed by falling size, each
+// into the bank with the fewest views among those with room.
 std::vector<size_t> StagedKernel::places(const std::vector<Move>& moves,
                                          const std::vector<bool>& in_parts, int64_t under_way,
                                          Missing* missing) const {
@@ -285,7 +286,7 @@ bool StagedKernel::fits(const std::vector<Move>& moves, const std::vector<bool>&
   return !places(moves, in_parts, under_way).empty();
 }
 
-// Cycles of the busiest port for one tile: operands, and what transfers bring and take meanwhile.
+// Cycles of the busiest port for one tile: the operands, and what is copied in and out meanwhile.
 double StagedKernel::ports(const std::vector<Move>& moves, const std::vector<size_t>& banks,
                            const std::vector<bool>& transferred) const {
   std::vector<double> reads(static_cast<size_t>(rates_->banks)), writes(reads.size());
@@ -304,7 +305,7 @@ double StagedKernel::ports(const std::vector<Move>& moves, const std::vector<siz
   return out;
 }
 
-// Of those views that come in, or go back, one after the other on each instance.
+// Cycles of the transfers of these views, in one direction, one after the other on each instance.
 double StagedKernel::transfers(const std::vector<Move>& moves, const std::vector<bool>& which,
                                bool writes, bool whole) const {
   const StagedRates::Way& way = writes ? rates_->out : rates_->in;
@@ -353,7 +354,8 @@ StagedKernel::Operation StagedKernel::operation(const Tile& tile, std::vector<Mo
   out.part_takes = overhead + computes;
   for (const Move& move : moves) out.part_bytes += move.operand / parts;
   out.takes = rounds * overhead + std::max(rounds * computes, port);
-  // Tiles of fewer parts than instances run whole beside each other, others fill them up.
+  // Tiles with fewer parts than there are instances run as a whole beside each other. Others fill
+  // the instances.
   const double beside = std::floor(rates_->instances / parts);
   out.busy = !rates_->spread
                  ? out.takes / rates_->instances
@@ -363,8 +365,8 @@ StagedKernel::Operation StagedKernel::operation(const Tile& tile, std::vector<Mo
   return out;
 }
 
-// Parts run in rounds, as many at once as there are instances, while the next tile is brought. No
-// one has less of the port than it wants without all having the same.
+// Parts run in rounds, as many at once as there are instances, while the next tile is copied in.
+// Nobody gets less of the port than it wants unless all get the same (C6).
 void StagedKernel::share_port(const Operation& operation, StagedTime& time) const {
   const double port = rates_->read_port, wants = operation.part_bytes / operation.part_takes,
                transfer = narrower(rates_->in.bytes, port);
@@ -410,7 +412,8 @@ StagedTime StagedKernel::all_in_scratchpad(const Tile& tile) const {
 }
 
 StagedTime StagedKernel::time(const Tile& tile) const {
-  if (!scratchpad_banks_.empty()) return rates_->spread ? all_in_scratchpad(tile) : near_;
+  if (!scratchpad_banks_.empty())
+    return rates_->spread ? all_in_scratchpad(tile) : all_in_scratchpad_;
   StagedTime out;
   set(tile);
   std::vector<Move> parts = moves();
@@ -456,8 +459,8 @@ StagedTime StagedKernel::time(const Tile& tile) const {
 }
 
 double StagedKernel::bound(const Tile& low, const Tile& high) const {
-  if (!scratchpad_banks_.empty() && !rates_->spread) return near_.cycles;
-  // So that rounding, here and in the time, never makes a bound too high.
+  if (!scratchpad_banks_.empty() && !rates_->spread) return all_in_scratchpad_.cycles;
+  // Rounding, here and in the time, must never make a bound too high.
   constexpr double kRounding = 1 - 1e-9;
   const double operation =
       (least_operation_ + tiles_of(tiled_, high) * rates_->unit->overhead_cycles) *

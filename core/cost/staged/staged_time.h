@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a machine takes for a kernel whose tiles are brought scratchpad, worked on and taken away: a
-// transfer unit moves what a tile reads from global memory and what it writes back, the kernel's unit
-// works on it meanwhile, and as many tiles are under way as the unit has (pipeline_depth) and the
-// scratchpad has room for. In cycles of the model's clock:
-//
-// clang-format off: a table
+// How long a machine takes for a kernel that works in a scratchpad, tile by tile. A transfer unit
+// copies into the scratchpad what a tile reads from global memory, and copies out what the tile
+// writes. The kernel's unit works meanwhile. As many tiles are under way as the unit allows
+// (pipeline_depth) and as the scratchpad has room for. Terms, in cycles of the model's clock:
 //
 //   operation    overhead, and the longer of
 //                  operations / rate (of a systolic array: fill, steps and drain) and
-//                  the operands' bytes over the ports of scratchpad
-//   bring,       of each tensor latency + bytes / bytes per cycle; one after the other on an
-//   take away    instance of the transfer unit, and together not faster than the buses
+//                  the operands' bytes over the ports of the scratchpad
+//   bring        copy-in: for each tensor latency + bytes / bytes per cycle; one after the other
+//   take away    on an instance of the transfer unit, and together no faster than the buses.
+//                Copy-out likewise
 //   period       the longest of
-//                  operation / instances (of those that share a tile: over the whole tiles that
-//                  run beside each other),
+//                  operation / instances (if they share a tile: over the whole tiles that run
+//                  beside each other),
 //                  bring, take away (their sum if one instance does both, or one bus carries both),
 //                  the busiest port, and
 //                  bring + operation + take away over the tiles under way
-//                (where instances share a tile and reads and writes one port: operation and bring
-//                as they are beside each other, each part and the transfer with a fair share, C6)
+//                (if instances share a tile, and reads and writes share one port: operation and
+//                bring as they are beside each other; each part and the transfer has a fair share
+//                of the port, C6)
 //   all          whole tensors, bring + operation + take away, and a period for each further tile
 //
-// clang-format on
-//
-// Tensors come whole and once where all of them fit; the largest come tile by tile, one after the
-// other, until the rest has room. Then a kernel is one operation if none does and tiles are not cut
-// further. Source: the rules C1 to C9 of docs/semantics.md, with the tiles in step; the staging is
-// that of the pass `schedule`. What a simulation of all tiles finds is this or a little more.
+// If all tensors fit into the scratchpad, each is copied in once, as a whole. Otherwise the largest
+// come tile by tile, one tensor after the other, until the rest has room. If no tensor comes tile
+// by tile, and a tile is not cut further, the kernel is one operation. Source: the rules C1 to C9
+// of docs/semantics.md, with the tiles in step; the pass `schedule` stages in the same way. A
+// simulation of all tiles finds this time or a little more.
 #pragma once
 
 #include <cstdint>
@@ -60,53 +59,54 @@ struct StagedRates {
   double unit_cycle = 1;                // a cycle of the unit
   double instances = 1;                 // of it
   int64_t depth = 1;                    // tiles that it has under way; 2 if the model does not say
-  bool spread = false;                  // that share a tile, by even parts of what it writes
+  bool spread = false;                  // they share each tile: even parts of what it writes
   struct Way {
-    double latency = 0;   // of one transfer; the mean of the instances, where their ways differ
-    double bytes = 0;     // of one transfer in a cycle, so too; 0 = no limit
+    double latency = 0;   // of one transfer; the mean over the instances, if their ways differ
+    double bytes = 0;     // of one transfer in a cycle, likewise; 0 = no limit
     double together = 0;  // of all instances' transfers at once
   };
   Way in, out;
-  double movers = 1;       // instances that have a way
+  double movers = 1;       // instances of the transfer unit that have a way
   bool in_turns = false;   // one instance, or one bus, moves in one direction at a time
   int64_t line_bytes = 0;  // global memory moves whole lines of so many; 0 = bytes
   double read_port = 0,
-         write_port = 0;  // bytes of an instance of scratchpad in a cycle; 0 = no limit
-  bool one_port = false;  // that reads and writes share
+         write_port = 0;  // bytes of one scratchpad instance in a cycle; 0 = no limit
+  bool one_port = false;  // reads and writes share it
   int64_t port_banks = 0, port_bank_bytes = 0;  // of an instance
   int64_t banks = 1, bank_bytes = 0;
 };
-// not_found, naming what it is: a unit, or a bus between two of them; out_of_range: a bus that
+// not_found: a unit, or a bus between two of them; the message names it. out_of_range: a bus that
 // carries nothing.
 Result<StagedRates> staged_rates(const HardwareModel& model, const StagedUnits& units);
 
 struct StagedTime {
   double tiles = 1;
   int64_t under_way = 0;         // at once
-  std::vector<size_t> in_parts;  // positions of the views that come tile by tile
+  std::vector<size_t> in_parts;  // positions of the views that are copied tile by tile
+  // The terms of the table above; `whole`: transfers of the tensors that are copied as a whole.
   double operation = 0, bring = 0, take_away = 0, whole = 0;
   double period = 0;
-  double cycles = 0;  // all; infinite: there is no room
-  // The cycles, and a hundredth of those that transfers of tiles take: of tiles that take about as
-  // long that one is the cheapest which moves the least, and so takes the least energy.
+  double cycles = 0;  // of all tiles; infinite: there is no room
+  // The cycles, and a hundredth of those that transfers of tiles take. So among tiles that take
+  // about as long, the one that moves the least bytes is the cheapest. It takes the least energy.
   double cost = 0;
 };
 
 class StagedKernel {
  public:
-  // `tensor_bytes`: of the whole tensor that each view (refinement that is no allocation) is of.
-  // Keeps a copy of the block; `rates` is borrowed. For one thread. unsupported: the unit has no
-  // rate for what the block does.
+  // `tensor_bytes`: for each view (each refinement that is no allocation) the bytes of its whole
+  // tensor. The object keeps a copy of the block, and borrows `rates`. For one thread. unsupported:
+  // the unit has no rate for what the block does.
   static Result<StagedKernel> make(const stripe::Block& block, std::vector<int64_t> tensor_bytes,
                                    const StagedRates& rates);
 
   // A size for each index of `tiled_block(block)`.
   StagedTime time(const Tile& tile) const;
-  // A tensor that finds no bank with so many bytes left, where all that come tile by tile do so and
-  // one tile is under way; nullopt: there is room.
+  // A tensor that finds no bank with enough bytes left, with one tile under way and every tensor
+  // copied tile by tile that can be; nullopt: there is room.
   struct Missing {
     std::string view;
-    double bytes = 0, left = 0;  // of it, and of the bank that has most
+    double bytes = 0, left = 0;  // what it needs; what the emptiest bank has left
   };
   std::optional<Missing> missing(const Tile& tile) const;
   // Not above the cycles of any tile that is at least `low` and at most `high`, index by index.
@@ -114,19 +114,19 @@ class StagedKernel {
 
  private:
   struct Move {
-    double bytes = 0;              // that move: whole lines
-    double held = 0;               // in the scratchpad
+    double bytes = 0;              // moved: whole lines
+    double held = 0;               // bytes in the scratchpad
     std::vector<int64_t> strides;  // of the tile there, elements
-    double operand = 0;  // over the port while the unit works, with elements that wait for one bank
-    double whole = 0;    // of the whole tensor
+    double operand = 0;  // bytes over the port while the unit works, bank conflicts included
+    double whole = 0;    // bytes of the whole tensor
     bool reads = false, writes = false;
   };
-  // Of the unit, for one tile.
+  // What the unit does for one tile.
   struct Operation {
-    double takes = 0;  // from its start to its end
-    double busy = 0;   // of all instances together, as if parts of tiles filled them
-    double parts = 1;  // of the tile, each
-    double part_takes = 0, part_bytes = 0;  // alone, and over the ports meanwhile
+    double takes = 0;  // cycles from its start to its end
+    double busy = 0;   // cycles of all instances, as if parts of tiles filled them
+    double parts = 1;  // of the tile
+    double part_takes = 0, part_bytes = 0;  // cycles of one part alone, its bytes over the ports
   };
 
   StagedKernel(const stripe::Block& block, std::vector<int64_t> tensor_bytes,
@@ -143,10 +143,10 @@ class StagedKernel {
                const std::vector<bool>& transferred) const;
   double transfers(const std::vector<Move>& moves, const std::vector<bool>& which, bool writes,
                    bool whole) const;
-  // Sets the operands of `moves`; leaves the probe a part of the tile.
+  // Sets `operand` of each of `moves`. Leaves the probe with the ranges of one part of the tile.
   Operation operation(const Tile& tile, std::vector<Move>& moves, const std::vector<bool>& in_parts,
                       const std::vector<size_t>& banks) const;
-  // Operation and bring of `time` as they are beside each other over one port.
+  // Sets operation and bring of `time` to what they are if both run at once over one port.
   void share_port(const Operation& operation, StagedTime& time) const;
   StagedTime all_in_scratchpad(const Tile& tile) const;
 
@@ -157,8 +157,8 @@ class StagedKernel {
   std::vector<int64_t> tensor_bytes_;
   const StagedRates* rates_;
   double least_operation_ = 0;            // of all points, in the unit's cycles without overhead
-  std::vector<size_t> scratchpad_banks_;  // where all tensors fit together, by view; else empty
-  StagedTime near_;                       // with these, whatever the tile is, unless it is spread
+  std::vector<size_t> scratchpad_banks_;  // by view, if all tensors fit together; else empty
+  StagedTime all_in_scratchpad_;          // then the time of any tile, unless `spread`
 };
 
 // "[x:8, co:64]…": the terms in one line.

@@ -11,7 +11,7 @@ namespace {
 
 using namespace group;
 
-// Does no dimension step over less than what those before it reach?
+// Does each dimension step over all that those before it reach?
 bool rows_lie_apart(const TiledView& view, const Tile& tile) {
   double reach = 1;
   for (const TiledDim& dim : view.dims) {
@@ -22,9 +22,9 @@ bool rows_lie_apart(const TiledView& view, const Tile& tile) {
   return true;
 }
 
-// May lanes of some tile of the box read vectors of the view along an output where it is staged?
-// Not where the first dimension that moves with an output moves with several indices, or by less
-// than a vector.
+// May lanes of some tile of the box read vectors of the view along an output, once it is staged?
+// Not if the first dimension that moves with an output moves with several indices, or by less than
+// a vector.
 bool may_be_read_in_vectors(const TiledBlock& block, const TiledView& view, const Tile& low,
                             const Tile& high) {
   for (const TiledDim& dim : view.dims) {
@@ -63,8 +63,8 @@ class Bound {
               static_cast<double>(rates.local_bytes);
     for (size_t i = 0; i < low.size(); ++i)
       stages_ = stages_ && (!block.indices[i].reduction || low[i] <= kMostSteps);
-    // Of all steps of all groups, on one unit: multiply-adds, instructions that copy, cycles for
-    // their bytes. A tile's share of them grows at least as its points.
+    // For all steps of all groups, on one unit: multiply-adds, instructions that copy, and cycles
+    // for their bytes. A tile's share of them grows at least as fast as its points.
     for (const TiledBlock::Index& index : block.indices)
       points_ *= static_cast<double>(index.range);
     points_ /= rates.units;
@@ -87,7 +87,7 @@ class Bound {
   }
 
   double run() const {
-    // So that rounding, here and in the time, never makes a bound too high.
+    // Rounding, here and in the time, must never make a bound too high.
     constexpr double kRounding = 1 - 1e-9;
     double out = kNone;
     for (int64_t group_lanes = kFewestGroupLanes; group_lanes <= rates_.most_group_lanes;
@@ -108,22 +108,22 @@ class Bound {
     const Lanes few = lanes_of(least_.held * shares, conditions_, few_staged_, least_loads_of,
                                group_lanes, rates_);
     if (few.fit < 1) return kNone;
-    // Points of a lane's part in a step: what parts do not divide, one of them has more of.
+    // Points of a lane's part in a step. If the parts do not divide them, one part has more.
     const double fewest = least_.reductions / shares,
                  most = std::min(most_.reductions,
                                  parts > 1 ? 2 * most_.reductions / shares : most_.reductions);
     const double sums = std::min(std::ceil(most_.held * shares / few.lanes),
                                  static_cast<double>(parts > 1 ? kMostSumsOfParts : kMostSums));
     const double steps = most_.steps;
-    // Rounds of `few.fit` groups: each takes what one takes alone, and `issue` for each further
-    // one.
+    // Rounds of `few.fit` groups: each takes what one group takes alone, and `issue` for each
+    // further group.
     const double rounds = std::ceil(groups_ / few.fit);
     const double copying = few_copied_ / few.lanes;
     const double alone = alone_cycles(few, fewest, copying, 0, rates_),
                  issue = issue_cycles(few, fewest, copying, rates_);
     double cycles = steps * std::max({rounds * alone + (groups_ - rounds) * std::min(alone, issue),
                                       groups_ * fetching_});
-    // The same as work for all points, which tiles cut in parts, and what a round takes more.
+    // The same, as work for all points, which tiles cut into parts, and what a round takes besides.
     const double loads = kLoad * loads_of(sums, few_staged_) / sums;
     const double work = (points_ * (1 + loads) * conditions_ + copied_ +
                          kStep * std::max(points_ / (sums * most), few.lanes * groups_ * steps)) /
@@ -170,8 +170,8 @@ class Bound {
   const double conditions_;
   bool stages_ = true;
   double points_ = 1, copied_ = 0, bytes_ = 0, few_copied_ = 0;  // of one unit
-  // Instructions of a lane that fetches for itself: an access of each view, at least, for all of
-  // its sums; of a vector where those may be.
+  // Instructions of a lane that fetches for itself: at least an access of each view for all of its
+  // sums, or of a vector if there may be vectors.
   double fetches_ = 0;
   double looking_up_ = 0;                  // cycles of one unit for all lines that groups stage
   double least_bytes_ = 0, fetching_ = 0;  // cycles of a group's step

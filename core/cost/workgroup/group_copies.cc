@@ -14,14 +14,17 @@ double round_of_vector(const CopyRows& rows) {
   return rows.across ? kTurned * static_cast<double>(rows.vector) / kVector : kStraight;
 }
 
-// Is what is staged none of the rows along this index of the tensor?
-bool are_turned(const TiledBlock& block, const TiledView& view, size_t along, const Tile& tile) {
+// Is the operand transposed as it is staged? Its rows lie along a reduction then, and outputs move
+// along it too.
+bool are_transposed(const TiledBlock& block, const TiledView& view, size_t along,
+                    const Tile& tile) {
   return block.indices[along].reduction &&
          std::any_of(view.dims.begin(), view.dims.end(),
                      [&](const TiledDim& dim) { return moves_with_outputs(block, dim, tile); });
 }
 
-// Of a tile's rows: in vectors if each begins at a multiple of one and consists of them.
+// The rows of a tile. They are copied in vectors if each begins at a multiple of a vector and
+// consists of vectors.
 CopyRows rows_of_tile(const TiledBlock& block, const TiledView& view, const Tile& tile) {
   CopyRows out;
   const int64_t vector = vector_of(view);
@@ -30,7 +33,7 @@ CopyRows rows_of_tile(const TiledBlock& block, const TiledView& view, const Tile
       static_cast<int64_t>(staged_extent(view.dims[0], tile)) % vector != 0)
     return out;
   out.vector = vector;
-  out.across = are_turned(block, view, *along, tile);
+  out.across = are_transposed(block, view, *along, tile);
   return out;
 }
 
@@ -78,7 +81,7 @@ double least_copying(const TiledBlock& block, const TiledView& view, const Tile&
   if (!along) return kSingle;
   CopyRows rows;
   rows.vector = vector_of(view);
-  rows.across = are_turned(block, view, *along, low);
+  rows.across = are_transposed(block, view, *along, low);
   return std::min(round_of_vector(rows) / static_cast<double>(rows.vector), kSingle);
 }
 

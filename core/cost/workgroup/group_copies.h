@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a group's lanes issue to bring a step's operands into local memory. Used in this folder and
-// by its tests.
+// What a group's lanes issue to copy a step's operands into local memory. For this folder and its
+// tests.
 //
-// A copy's lanes are powers of two of each dimension (plan_copy), so that each lane goes round
-// ceil(size / lanes) times for each dimension, all multiplied; a round takes
+// A copy takes lanes by powers of two along each dimension (plan_copy). Each lane goes round
+// ceil(size / lanes) times along each dimension, all multiplied. A round takes so many
+// instructions:
 //
-//   kStraight   a vector, which lies in a row on both sides
-//   kTurned     so many bytes of a vector that is read, of which each element is stored on its own
-//   kSingle     an element
+//   kStraight   for a vector that lies in a row on both sides
+//   kTurned     for kVector elements of a vector that is read at once and stored one by one
+//   kSingle     for an element
 //
-// copy_rounds says for `thread_lanes`, too, whether rows are copied in vectors.
+// copy_rounds says, also to the pass `thread_lanes`, whether rows are copied in vectors.
 #pragma once
 
 #include <array>
@@ -21,7 +22,7 @@
 
 namespace stria::cost::group {
 
-// Instructions of a lane's round.
+// Instructions of one round of a lane.
 inline constexpr double kStraight = 1, kTurned = 127, kSingle = 20.7;
 
 // The copies of one tile.
@@ -41,8 +42,8 @@ class Copies {
   std::vector<Copy> copies_;
 };
 
-// For each element of the view not above what all lanes together issue for any tile that is at
-// least `low`, index by index.
+// A bound for each element of the view: not above what all lanes together issue for any tile that
+// is at least `low`, index by index.
 double least_copying(const TiledBlock& block, const TiledView& view, const Tile& low);
 
 }  // namespace stria::cost::group

@@ -11,12 +11,13 @@
 namespace stria::cost {
 namespace {
 
-// Elements of a transaction.
+// The elements of a transaction.
 int64_t elements_of_transaction(const GroupSettings& settings, DataType type) {
   return std::max<int64_t>(1, settings.mem_width / byte_size(type));
 }
 
-// How often lanes go round that take powers of two of each range, in order, while there are any.
+// How often lanes go round. They take a power of two of each range, in order, as long as there are
+// lanes.
 template <typename Range>
 double rounds_of(size_t count, const Range& range, int64_t lanes) {
   double out = 1;
@@ -33,7 +34,7 @@ bool is_together(const CopySide& side, int64_t elements) {
   return 2 * magnitude(side.stride) < elements;
 }
 
-// Stable, for the few indices of a kernel: nothing is allocated.
+// A stable sort for the few indices of a kernel: it allocates nothing.
 template <typename T, typename Less>
 void sort_few(std::vector<T>& list, const Less& less) {
   for (size_t i = 1; i < list.size(); ++i)
@@ -53,7 +54,7 @@ void plan_stage(const FlatTensor& input, const Tile& tile, const GroupSettings& 
   });
   for (auto& [i, first] : out.merged) {
     const int64_t stride = magnitude(input.strides[i]);
-    // An index that steps over no more than what another one reaches walks through the same
+    // An index whose step is no larger than what another one reaches walks through the same
     // elements.
     auto into = std::find_if(out.indices.begin(), out.indices.end(), [&](const StagedIndex& other) {
       return stride % other.global_stride == 0 && other.range >= stride / other.global_stride;
@@ -74,7 +75,7 @@ void plan_stage(const FlatTensor& input, const Tile& tile, const GroupSettings& 
                                index.global_stride);
   }
   out.transactions = all / together;
-  // Odd ranges first, for they need no padding to be odd strides for what follows.
+  // Odd ranges first: they need no padding to give what follows an odd stride.
   sort_few(out.indices, [](const StagedIndex& a, const StagedIndex& b) {
     if (a.range % 2 != b.range % 2) return a.range % 2 == 1;
     return a.range > b.range;
@@ -101,7 +102,7 @@ bool takes_lanes_before(const CopySide& a, const CopySide& b, int64_t elements) 
   const bool together = is_together(a, elements);
   if (together != is_together(b, elements)) return together;
   if (together) return magnitude(a.stride) < magnitude(b.stride);
-  // Of 1 or less, the larger the better.
+  // At most 1; the larger, the better.
   const auto filled = [](const CopySide& side) {
     return static_cast<double>(side.range) / static_cast<double>(power_of_two_above(side.range));
   };
@@ -200,8 +201,8 @@ void plan_lanes(const FlatKernel& kernel, const Tile& tile, const GroupSettings&
     first.lanes = power_of_two_above(std::min({width, settings.threads, tile[first.index]}));
     out.lanes = first.lanes;
   }
-  // One index at a time is spread over twice the lanes: one that divides evenly, else one with
-  // fewer lanes.
+  // Spread one index at a time over twice the lanes: one that divides evenly, else the one with the
+  // fewest lanes.
   while (out.lanes < settings.threads) {
     LanePlan::Index* pick = nullptr;
     bool pick_is_even = false;
@@ -237,7 +238,7 @@ GridPlan plan_grid(const FlatKernel& kernel, const Tile& tile) {
   sort_few(out.indices, [&](const GridPlan::Index& a, const GridPlan::Index& b) {
     return magnitude(strides[a.index]) < magnitude(strides[b.index]);
   });
-  // Numbers that are no powers of two first: they are best decoded from a dimension of their own.
+  // Numbers that are no powers of two come first: a dimension of their own decodes them best.
   std::stable_sort(out.indices.begin(), out.indices.end(),
                    [](const GridPlan::Index& a, const GridPlan::Index& b) {
                      const bool a_fits = power_of_two_above(a.groups) == a.groups,
@@ -247,7 +248,7 @@ GridPlan plan_grid(const FlatKernel& kernel, const Tile& tile) {
   for (GridPlan::Index& index : out.indices) {
     auto smallest = std::min_element(out.sizes.begin(), out.sizes.end());
     index.dimension = static_cast<int>(smallest - out.sizes.begin());
-    // What was placed there before counts slower.
+    // What was placed in the dimension before counts more slowly.
     for (GridPlan::Index& other : out.indices) {
       if (&other == &index) break;
       if (other.dimension == index.dimension) other.divisor *= index.groups;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a work group computes one tile of a kernel: layouts of the operands that it stages in local
-// memory, how the tile is split over its lanes, how many registers hold its sums, and how groups
-// are numbered. The rules are those of PlaidML's kernels without Stripe, as its text on kernel
-// generation shows them.
+// How a work group computes one tile of a kernel: how the operands lie that it stages in local
+// memory, how the tile is split over the group's lanes, how many registers hold its sums, and how
+// groups are numbered. The rules are those of PlaidML's kernels without Stripe, as its text on
+// kernel generation shows them.
 #pragma once
 
 #include <array>
@@ -26,13 +26,14 @@ struct StagedIndex {
 // An operand's tile in local memory.
 struct StagePlan {
   std::vector<StagedIndex> indices;  // by local stride
-  // Of each of the table's indices that move the operand, by stride, the `first` of what it is
-  // merged into.
+  // For each of the table's indices that move the operand, by stride: the index and the `first` of
+  // the StagedIndex that it is merged into.
   std::vector<std::pair<size_t, size_t>> merged;
-  int64_t elements = 0;      // of local memory
+  int64_t elements = 0;      // that it takes in local memory
   int64_t transactions = 0;  // of mem_width bytes that fetch it
 
-  // Elements of local memory per step of each of the table's indices; 0 where it does not move.
+  // Elements of local memory per step of each of the table's indices; 0 for an index that does not
+  // move the operand.
   std::vector<int64_t> local_strides(const FlatTensor& input) const;
   // The table's indices merged into this one.
   std::vector<size_t> members(const StagedIndex& index) const;
@@ -46,15 +47,16 @@ struct LanePlan {
     int64_t lanes = 1;
     int64_t steps = 1;  // of each lane: ceil(tile / lanes)
   };
-  std::vector<Index>
-      indices;  // that the output varies with, by stride: neighbouring lanes, neighbouring elements
+  // The indices that move the output, by stride: neighbouring lanes write neighbouring elements.
+  std::vector<Index> indices;
   int64_t lanes = 1;         // all of them together
-  int64_t accumulators = 1;  // of a lane
-  int64_t registers = 1;     // accumulators of all group_lanes of the group
+  int64_t accumulators = 1;  // of one lane
+  int64_t registers = 1;     // accumulators of all lanes of the group
   int64_t transactions = 1;  // of mem_width bytes that write one tensor's tile
 };
 
-// Groups of one kernel: which dimension of a grid counts which index, and how.
+// How the groups of one kernel are numbered: which dimension of the grid counts which index, and
+// how.
 struct GridPlan {
   struct Index {
     size_t index = 0;
@@ -66,11 +68,11 @@ struct GridPlan {
   std::array<int64_t, 3> sizes = {1, 1, 1};
 };
 
-// How the lanes of a group fetch or write a tensor's part: lanes of each index, powers of two, and
-// in which order they number it.
+// How the lanes of a group fetch or write a tensor's part: how many lanes each index has (powers of
+// two), and in which order lanes are numbered.
 struct CopyLanes {
   std::vector<int64_t> lanes;  // of each index
-  std::vector<size_t> order;   // the index whose neighbours are neighbouring lanes first
+  std::vector<size_t> order;   // first the index along which lane and lane + 1 are neighbours
   int64_t total = 1;
 };
 
@@ -79,42 +81,45 @@ struct CopySide {
   int64_t range = 1;
   int64_t stride = 0;
 };
-// Which index lanes are neighbours along first: that of which one transaction of `elements` brings
-// several, then the one that lanes divide best, then the longest.
+// Should lanes be neighbours along `a` rather than along `b`? First comes an index of which one
+// transaction of `elements` brings several points (of two such, that of the smaller stride), then
+// the one that lanes divide best, then the longest.
 bool takes_lanes_before(const CopySide& a, const CopySide& b, int64_t elements);
 
-// Rows that a copy reads, in vectors if it may.
+// The rows that a copy reads, in vectors if it may.
 struct CopyRows {
-  size_t index = 0;     // along which they lie
-  int64_t vector = 1;   // elements, which divide the index's points, that a lane may read at once
+  size_t index = 0;     // they lie along it
+  int64_t vector = 1;   // elements that a lane may read at once; divides the index's points
   bool across = false;  // the other side takes a vector's elements one by one
 };
 struct CopyRounds {
   bool in_vectors = false;
-  double rounds = 1;  // of each lane: of a vector each, or of an element
+  double rounds = 1;  // of each lane; in one it copies a vector, or an element
 };
-// `ranges`: points of each index, in the order that lanes number them, powers of two of each. In
-// vectors where lanes then issue no more accesses: of single elements two for each, of vectors two,
-// or one and as many as they have elements.
+// `ranges`: points of each index, in the order in which lanes are numbered; lanes take powers of
+// two of each. The copy goes in vectors if lanes then issue no more accesses. An element takes two
+// accesses. A vector takes two as well, or, if the other side takes its elements one by one, one
+// and as many as it has elements.
 CopyRounds copy_rounds(std::span<const int64_t> ranges, const CopyRows& rows, int64_t group_lanes);
 
-// The other side of a copy, in a memory of banks that each hand out an element at a time.
+// The other side of a copy: a memory of banks, each of which hands out one element at a time.
 struct BankedSide {
   int64_t banks = 0;             // 0: not known
   std::vector<int64_t> strides;  // elements, by index
 };
 
-// `ranges` and `strides` (elements, of the tensor in main memory) by index: neighbouring lanes take
-// the elements that one transaction of `elements` brings, then the indices that lanes divide best.
-// More than one transaction of them only as far as they are in banks of their own on the other
-// side, or as lanes would go round more often with fewer of them, or as rows begin at multiples of
-// them: then memory brings them in one go, which is worth more than banks.
+// `ranges` and `strides` (elements of the tensor in main memory) are by index. Neighbouring lanes
+// take the elements that one transaction of `elements` brings, then the indices that lanes divide
+// best. They take more than one transaction of such elements in three cases only: the elements are
+// in banks of their own on the other side; or lanes would go round more often with fewer of them;
+// or rows begin at multiples of them, for then memory brings them in one go, which is worth more
+// than banks.
 CopyLanes plan_copy(const std::vector<int64_t>& ranges, const std::vector<int64_t>& strides,
                     int64_t group_lanes, int64_t elements, const BankedSide& other = {});
 
 StagePlan plan_stage(const FlatTensor& input, const Tile& tile, const GroupSettings& settings);
 LanePlan plan_lanes(const FlatKernel& kernel, const Tile& tile, const GroupSettings& settings);
-// The same into what is there already, for searches that make many: memory is taken once.
+// The same, written into an existing object: searches make many plans, and so take memory once.
 void plan_stage(const FlatTensor& input, const Tile& tile, const GroupSettings& settings,
                 StagePlan& out);
 void plan_lanes(const FlatKernel& kernel, const Tile& tile, const GroupSettings& settings,

@@ -11,11 +11,11 @@ namespace {
 
 using namespace group;
 
-// Sizes of tiles that are looked at: of an output, and of a reduction where lanes fetch for
+// The largest sizes of tiles that are looked at: of an output; of a reduction if lanes fetch for
 // themselves, all of a group's parts together.
 constexpr int64_t kMostOutputs = 128, kMostDirectSteps = 4096;
 
-// A tile's best time, so far.
+// The best time of a tile that has been found so far.
 class BestTime {
  public:
   BestTime(const TiledBlock& block, const Tile& tile, const GroupForm& form,
@@ -70,7 +70,7 @@ class BestTime {
   }
 
   void direct(int64_t group_lanes, int64_t parts) {
-    // Where parts are neighbours they lie an odd number of elements apart (rollup.h).
+    // Neighbouring parts lie an odd number of elements apart (rollup.h).
     const double apart = std::fmod(counts_.outputs, 2) == 0 ? 1 : 0;
     const PartsEnd end = parts_end(block_, counts_.outputs, parts, apart, rates_);
     GroupTime time = best_;
@@ -181,7 +181,7 @@ bool all_larger_are_over(const TiledBlock& block, const Tile& tile, const GroupF
   const Counts counts = counts_of(block, tile);
   if (counts.outputs > static_cast<double>(kMostSums * rates.most_group_lanes)) return true;
   if (may_be_direct(block, form)) {
-    // The most parts there may be leave the fewest points to each.
+    // With the most parts, each has the fewest points.
     const double lanes = static_cast<double>(rates.most_group_lanes);
     const double parts = form.parts ? std::max(1.0, kMostDirectSums * lanes / counts.outputs) : 1;
     if (counts.outputs <= kMostDirectSums * lanes && counts.reductions <= kMostAhead * parts)

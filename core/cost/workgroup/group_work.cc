@@ -11,18 +11,19 @@
 namespace stria::cost::group {
 namespace {
 
-// Of local memory: what lanes share begins at multiples of it.
+// What lanes share in local memory begins at multiples of it.
 constexpr double kSharedBytes = 64;
-// Instructions for a part's sum that is stored and added.
+// Instructions to store and add one part's sum.
 constexpr double kSummed = 10.3;
-// Cycles of a group alone for a round of adding them up, barrier included.
+// Cycles of a group alone for a round of adding sums up, barrier included.
 constexpr double kPartsStep = 20;
-// Parts' sums that a lane adds up at once.
+// How many sums of parts a lane adds up at once.
 constexpr double kPartsAtOnce = 16;
 // Bytes of registers of a lane besides its sums.
 constexpr int64_t kOtherRegisters = 200;
 
-// Lanes are powers of two: of other sizes some pause, for up to a quarter of the next power of two.
+// The number of lanes is a power of two. For other sizes some lanes pause, for up to a quarter of
+// the next power of two.
 double held_of(int64_t size) {
   const int64_t quarter = std::max<int64_t>(1, power_of_two_above(size) / 4);
   return static_cast<double>(ceil_div(size, quarter) * quarter);
@@ -32,10 +33,10 @@ int64_t registers_of(double sums, double staged) {
   return static_cast<int64_t>(4 * (sums + 2 * std::sqrt(sums) + staged)) + kOtherRegisters;
 }
 
-// Accesses of a lane for a block of so many sums, one side of it in pieces of `first` elements that
-// one access brings, the other in pieces of `second`: of two views, each moved by one side. The
-// sides are those that have the fewest elements, as sum_lanes.h has it, and of equal ones those of
-// vectors that lie along its first index.
+// Accesses of a lane for a block of so many sums that reads two views, each moved by one side of
+// the block. One access brings `first` elements along one side, `second` along the other. The sides
+// are those that have the fewest elements, as in sum_lanes.h; among equals, those of vectors that
+// lie along the first index.
 constexpr double loads_of_sides(double sums, double first, double second) {
   const double pieces = std::max(1.0, sums / (first * second));
   double fewest = kNone, out = 0;
@@ -48,7 +49,7 @@ constexpr double loads_of_sides(double sums, double first, double second) {
   return out;
 }
 
-// Of a pair of views, by how many of them are read in vectors and by sums.
+// The accesses for a pair of views, by how many of them are read in vectors and by sums.
 struct Loads {
   using Table = std::array<std::array<double, kMostSums + 1>, 3>;
   Table exact = {}, least = {};  // `least`: of so many sums or more
@@ -58,7 +59,7 @@ constexpr Loads make_loads() {
   for (size_t vectors = 0; vectors < out.exact.size(); ++vectors) {
     double least = kNone;
     for (size_t sums = kMostSums; sums > 0; --sums) {
-      // Lanes take vectors along a side only where they hold so many sums.
+      // Lanes take vectors along a side only if they hold so many sums.
       const auto held = static_cast<double>(sums);
       const double first = vectors > 0 && held >= kVector ? kVector : 1;
       const double second = vectors > 1 && held >= kVector * kVector ? kVector : 1;
@@ -82,7 +83,7 @@ bool is_in_vectors(const TiledBlock& block, const TiledView& view, const Tile& t
          tile[*row_index(view)] % static_cast<int64_t>(kVector) == 0;
 }
 
-// What one operand takes, in rows of what the tile's outputs move along.
+// What one operand takes, in rows of the indices that move along the tile's outputs.
 double row_bytes(const TiledBlock& block, const TiledView& view, const Tile& tile,
                  const GroupRates& rates) {
   const auto by_output = [&](size_t d) { return moves_with_outputs(block, view.dims[d], tile); };
@@ -104,7 +105,8 @@ bool are_constrained(const TiledBlock& block, size_t a, size_t b) {
 }
 
 // Visits the dimensions of windows at whose borders groups have conditions: visit(output,
-// reduction, share), indices of the block and how many of the groups are at one, at most 1.
+// reduction, share). The first two are indices of the block; share is how many of the groups are at
+// a border, at most 1.
 template <typename Visit>
 void for_each_border(const TiledBlock& block, const Tile& tile, const Visit& visit) {
   if (block.constraints.empty()) return;
@@ -125,8 +127,8 @@ void for_each_border(const TiledBlock& block, const Tile& tile, const Visit& vis
 
 double conditions_at(double share) { return 1 + (kBorderWork - 1) * share; }
 
-// One loop over a reduction can have the bounds of its window: what further windows leave out is
-// asked for each output.
+// One loop over a reduction can have the bounds of its window. What further windows leave out is
+// tested for each output.
 void add_borders(const TiledBlock& block, const Tile& tile, Counts& counts) {
   bool bounded = false;
   for_each_border(block, tile, [&](size_t, size_t reduction, double share) {
@@ -213,13 +215,13 @@ bool is_read_in_vectors(const TiledBlock& block, const TiledView& view, const Ti
   return false;
 }
 
-// Lines of main memory in which the rows' pieces lie.
+// Lines of main memory in which the pieces of rows lie.
 double lines_of_rows(const TiledView& view, const Tile& tile) {
   const auto bytes = static_cast<double>(view.element_bytes);
   double row = 1, pieces = 1;
   bool in_row = true;
   for (const TiledDim& dim : view.dims) {
-    // What is left out between pieces does not part them within a line.
+    // Elements left out between pieces do not part the pieces within a line.
     const int64_t step = staged_step(dim, tile);
     in_row = in_row && static_cast<double>(dim.stride) == row &&
              (step == 1 || static_cast<double>(step) * row * bytes <= kLookedUpBytes);
@@ -231,7 +233,7 @@ double lines_of_rows(const TiledView& view, const Tile& tile) {
   return pieces * std::ceil(row * bytes / kLookedUpBytes);
 }
 
-// The least of tiles from `low` to `high`: what may lie in one row does.
+// The least number of lines for tiles from `low` to `high`: what may lie in one row does.
 double least_lines_of_rows(const TiledView& view, const Tile& low, const Tile& high) {
   double longest = 1, row = 1, pieces = 1;
   for (const TiledDim& dim : view.dims) {
@@ -314,14 +316,14 @@ Fetched fetched_by(const TiledBlock& block, const Tile& tile, double outputs, do
   Fetched out;
   for (const TiledView& view : block.views) {
     if (!is_staged(view)) continue;
-    double still = 1;  // outputs that use the same of its elements
+    double still = 1;  // outputs that use the same elements
     for (const size_t i : view.still)
       if (!block.indices[i].reduction) still *= static_cast<double>(tile[i]);
     if (vectors && is_in_vectors(block, view, tile)) {
       const double fetched = std::max(1.0, steps / still);
       const auto row = static_cast<double>(tile[*row_index(view)] * view.element_bytes);
       out.vectors += fetched;
-      // What lies between a lane's vectors is its neighbours'.
+      // Neighbouring lanes use what lies between the vectors of a lane.
       out.looked_up += fetched * std::max(1.0, kLookedUpBytes * fetched / row);
     } else {
       out.elements += std::min(steps, outputs / still);

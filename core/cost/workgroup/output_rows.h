@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a group stages an operand: what only reductions move along lies outermost, so that the
-// elements which neighbouring outputs read lie in a row. Where rows lie across those of the tensor,
-// lanes that copy one of the tensor's store into neighbouring rows at once: these begin in as many
-// banks as they can, an odd number of elements apart or, where lanes read vectors of a row, of
-// vectors. Other rows that would all begin in one bank are parted by a vector more.
+// How a group lays out an operand that it stages. What only reductions move along lies outermost,
+// so that the elements which neighbouring outputs read lie in a row. If these rows lie across the
+// rows of the tensor, lanes that copy one row of the tensor store into neighbouring rows at once.
+// These then begin in as many banks as they can: an odd number of elements apart, or an odd number
+// of vectors if lanes read vectors of a row. Other rows that would all begin in one bank are set a
+// vector further apart.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +20,9 @@ struct OutputRows {
   int64_t bank_elements = 0;  // of all banks together; 0: not known
 };
 
-// Of dimensions 0 .. count - 1 by rising stride in the tensor, with size(d) >= 1 elements each and
-// by_output(d): does an output move along it? Calls put(d, stride) for each; returns the elements
-// that the copy takes.
+// Lays out the dimensions 0 .. count - 1, which are by rising stride in the tensor. size(d) >= 1 is
+// the number of elements of one; by_output(d) says whether an output moves along it. Calls put(d,
+// stride) for each; returns the elements that the copy takes.
 template <typename Size, typename ByOutput, typename Put>
 int64_t lay_out_rows(size_t count, const Size& size, const ByOutput& by_output,
                      const OutputRows& rows, const Put& put) {

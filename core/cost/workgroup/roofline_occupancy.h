@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The score of a tile on a processor of work groups: how near the operations for each byte of main
-// memory, the number of groups and the use of a group's group_lanes come to what the settings ask for.
-// Source of the formulas: the score lines of PlaidML's text on kernel generation, which they
-// reproduce to the digit.
+// The score of a tile on a processor of work groups. It says how close three things come to what
+// the settings ask for: operations for each byte of main memory, the number of groups, and the use
+// of a group's lanes. Source of the formulas: the score lines of PlaidML's text on kernel
+// generation, which they reproduce to the digit.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ struct GroupScore {
   int64_t read_bytes = 0;      // from main memory, for one inner tile
   int64_t written_bytes = 0;   // to main memory, for one group
   int64_t lanes_at_work = 0;   // in the inner tile
-  int64_t merging_steps = 0;   // halvings that add up the sums of group_lanes that share an output
-  int64_t lanes_used = 0;      // of the group, at any time
+  int64_t merging_steps = 0;   // halvings that add up the sums of lanes that share an output
+  int64_t lanes_used = 0;      // lanes of the group that ever have work
   double flops_per_byte = 0;
   double roof_ratio = 0, occupancy_ratio = 0, lane_ratio = 0;
   enum class Verdict { fits, over_memory, over_registers } verdict = Verdict::fits;
@@ -30,7 +30,7 @@ struct GroupScore {
   bool fits() const { return verdict == Verdict::fits; }
 };
 
-// `settings.threads` and the goals are positive. score_bound.h: what no tile is better than.
+// `settings.threads` and the goals are positive. score_bound.h says what no tile is better than.
 GroupScore score_of(const FlatKernel& kernel, const Tile& tile, const GroupSettings& settings);
 
 // How much of a goal of the settings is reached, at most 1.

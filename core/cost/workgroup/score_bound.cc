@@ -10,7 +10,7 @@
 namespace stria::cost {
 namespace {
 
-// So that rounding, here and in the score, never makes a bound too low.
+// Rounding, here and in the score, must never make a bound too low.
 constexpr double kRounding = 1 + 1e-9;
 
 }  // namespace
@@ -53,7 +53,7 @@ double ScoreBound::count_of(const Tile& tile, size_t index) const {
   return as_double(ceil_div(kernel_.indices[index].range, tile[index]));
 }
 
-// Different elements of a tensor that a tile of these sizes touches, at least.
+// The least number of different elements of a tensor that a tile of these sizes touches.
 double ScoreBound::least_elements(const Input& input, const Tile& tile) {
   double out = 1, reach = 0;
   for (const Step& step : input.steps) {
@@ -65,9 +65,10 @@ double ScoreBound::least_elements(const Input& input, const Tile& tile) {
 }
 
 // An index of n points that is merged into others of range r, m of its own steps, makes their range
-// r + m * (n - 1), where apart from them it would be r * n: the larger n and r are, the smaller a
-// part is that. What it is merged into differs from tile to tile; it is one of those of which its
-// stride is a multiple and whose range, with all that may be merged into it before, is not below m.
+// r + m * (n - 1); apart from them it would be r * n. The larger n and r are, the smaller is the
+// first as a part of the second. What the index is merged into differs from tile to tile. It is one
+// of those whose stride divides the index's own, and whose range, with all that may be merged into
+// it before, is not below m.
 ScoreBound::Staged ScoreBound::least_staged(const Input& input, const Tile& high) const {
   Staged out;
   reach_.clear();  // by step: the largest range that it can have with what is merged into it
@@ -139,8 +140,8 @@ double ScoreBound::operator()(const Tile& low, const Tile& high) const {
   };
   double out = roof(moved.bytes) * part_of_goal(groups, settings_.goal_groups);
   if (apart_ && !inputs_.empty()) {
-    // Tiles of more outputs fetch less, but there are fewer of them. Of all sizes the best one has
-    // as many outputs as leave the groups that are asked for; and of its shapes the one of which
+    // Tiles of more outputs fetch less, but there are fewer of them. The best size has as many
+    // outputs as leave the number of groups that is asked for. The best shape is the one for which
     // all inputs fetch the same, for a sum of n numbers is not below n times the n-th root of their
     // product.
     const double n = as_double(static_cast<int64_t>(inputs_.size())),
@@ -157,7 +158,7 @@ bool ScoreBound::all_larger_are_over(const Tile& tile) const {
   double outputs = 1;
   for (size_t i = 0; i < tile.size(); ++i)
     if (kernel_.writes_apart(i)) outputs *= as_double(tile[i]);
-  // Each output of the tile has an accumulator, each element of an operand its place.
+  // Each output of the tile has an accumulator, and each element of an operand has its place.
   if (outputs * as_double(byte_size(kernel_.output.type)) > as_double(settings_.max_regs))
     return true;
   if (settings_.use_global) return false;

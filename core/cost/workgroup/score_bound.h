@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no tile of a box of tiles can be better than, by the score of work groups.
+// A bound of the score of work groups: what no tile of a box of tiles can be better than.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace stria::cost {
 
-// Of one kernel; searches ask for thousands of boxes, so what depends on strides alone is worked
-// out once. Not for several group_lanes at a time.
+// The bound for one kernel. Searches ask for thousands of boxes, so the constructor works out what
+// depends on strides alone. For one thread at a time.
 class ScoreBound {
  public:
   // Both are borrowed. `settings.threads` and the goals are positive.
@@ -22,8 +22,8 @@ class ScoreBound {
   bool all_larger_are_over(const Tile& tile) const;
 
  private:
-  // An index as a tensor walks along it, with those of smaller strides that it may be merged into
-  // (plan_stage): whose strides divide its own.
+  // An index as a tensor walks along it. `heads` are the indices of smaller strides that it may be
+  // merged into (plan_stage): those whose strides divide its own.
   struct Step {
     struct Head {
       size_t step = 0;   // position of the other one
@@ -39,18 +39,18 @@ class ScoreBound {
     double width = 1;                   // elements of a transaction
     double bytes = 1;                   // of an element
   };
-  // Bytes to and from main memory, at least, of all tiles of any sizes in the box.
+  // Bytes to and from main memory, at least, for all tiles of any sizes in the box.
   struct Moved {
     double bytes = 0;
     double written = 0;  // of these
     // Each input's bytes are at least a number over the tile's points along the output indices that
-    // it does not move with: the product of these numbers.
+    // do not move it. `fetched` is the product of these numbers.
     double fetched = 1;
   };
 
-  // Of tiles of at most some sizes.
+  // What an input stages for tiles of at most some sizes.
   struct Staged {
-    double part = 1;      // of its points along the tensor's indices, those staged, at least
+    double part = 1;      // staged elements over the points along the tensor's indices, at least
     double together = 1;  // elements that come in one transaction, at most
   };
 

@@ -29,15 +29,15 @@ double extent_of(const TiledDim& dim, const SizeOf& size_of) {
 }
 
 // The least value of extent / product(sizes of the indices that come first here) over the box. With
-// all other sizes fixed it rises or falls with each one from 2 on, as the step is then the same: it
-// is least where each is 1, 2, or an end of its own. What comes first elsewhere is divided by
-// there, and the extent rises with it.
+// all other sizes fixed, it rises or falls with each size from 2 on, since the step is then the
+// same. So it is least if each size is 1, 2, or an end of its range. A size that comes first
+// elsewhere is divided by there, and the extent rises with it.
 double least_share(const TiledDim& dim, const Tile& low, const Tile& high) {
   size_t corners = 1;
   for (size_t t = 0; t < dim.terms.size(); ++t) corners *= 3;
   double out = std::numeric_limits<double>::infinity();
   for (size_t corner = 0; corner < corners; ++corner) {
-    // The corner's digits to the base of 3 say which size each index has.
+    // The digits of the corner's number, to the base 3, say which size each index has.
     const auto size_of = [&](size_t t) {
       size_t digit = corner;
       for (size_t i = 0; i < t; ++i) digit /= 3;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a group stages of an operand for a tile: the box of the elements that its points read. Where
-// all of them are so many apart along a dimension (outputs with a stride, of which a step has one
-// tap), those between them are left out. Pure functions.
+// What a group stages of an operand for a tile: the box of the elements that its points read. If
+// all of them are a fixed number of elements apart along a dimension (outputs with a stride, one
+// tap in a step), the elements between are left out. Pure functions.
 #pragma once
 
 #include <cstdint>

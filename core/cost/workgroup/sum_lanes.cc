@@ -25,10 +25,10 @@ class SumLanes {
  private:
   void search(size_t index, int64_t left, std::vector<int64_t>& lanes) {
     if (index == ranges_.size()) return compare(lanes);
-    // More lanes than there is to do pause.
+    // Lanes without anything to do pause.
     const int64_t most = std::min(left, power_of_two_above(ranges_[index]));
     const int64_t least = index == 0 ? std::min(most, power_of_two_above(first_)) : 1;
-    // The most first: of equal plans the first one stays.
+    // The largest number first: among equal plans the first one stays.
     for (int64_t count = most; count >= least; count /= 2) {
       lanes[index] = count;
       search(index + 1, left / count, lanes);

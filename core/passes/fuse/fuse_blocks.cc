@@ -27,7 +27,8 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// Nothing but the fused indices, one point each, around blocks: it is a fused block itself.
+// Does the block hold blocks only, and loop over exactly the fused indices, one point at a time? It
+// is then cut already, as a fused block is.
 bool is_grid(const Block& block, const FusionPlan& plan, bool first) {
   for (const Statement& stmt : block.stmts)
     if (!stmt.block()) return false;
@@ -47,7 +48,8 @@ bool is_grid(const Block& block, const FusionPlan& plan, bool first) {
   return own == plan.indices.size() && own == block.idxs.size();
 }
 
-// Makes the first block one over the fused block's indices, under their names.
+// Cuts the first block into a block over the fused block's indices, under their names, around one
+// part.
 void cut_first(Block& a, const FusionPlan& plan) {
   std::map<std::string, int64_t> tile;
   std::map<std::string, Affine> names;
@@ -73,8 +75,8 @@ void cut_first(Block& a, const FusionPlan& plan) {
   rename_indices(a, names);
 }
 
-// The views that the statements have of the refinement `from` of the block around become views of
-// `into`, whose first element is at `delta` of the former's.
+// Makes the statements' views of `from`, a refinement of the block around, views of `into`. `delta`
+// are the coordinates in `into` of the first element of `from`.
 void move_views(std::vector<Statement>& stmts, const std::string& from, const std::string& into,
                 const std::vector<int64_t>& delta) {
   for (Statement& stmt : stmts)
@@ -95,7 +97,7 @@ class Fuser {
     fused_.name = joined_name(a.name, b.name);
     fused_.comments = joined_comments(a.comments, b.comments);
     if (a.tags.has("kernel") || b.tags.has("kernel")) fused_.tags.set("kernel");
-    // The lanes that a group was tiled for.
+    // The number of lanes that the first block was tiled for.
     if (const auto threads = a.tags.integer("group_lanes"))
       fused_.tags.set("group_lanes", *threads);
     fused_.location = a.location.empty() ? b.location : a.location;
@@ -140,7 +142,7 @@ class Fuser {
     for (const std::string& tag : shape_.inner_remove_set) inner.tags.remove(tag);
   }
 
-  // Puts the fused block's indices into the order that the first one's have; others come last.
+  // Orders the fused block's indices as the first block does; the others come last.
   void order_as(const std::vector<Index>& first) {
     std::map<std::string, size_t> position;
     for (const FusedIndex& fused : plan_.indices)
@@ -154,7 +156,7 @@ class Fuser {
                      [&](const Index& x, const Index& y) { return rank(x) < rank(y); });
   }
 
-  // Outer values that the first block brings in: the fused block has them once.
+  // Adds the outer values that the first block brings in, unless the fused block has them already.
   void bring_values(Block& a) {
     std::map<std::string, Affine> names;
     std::vector<Index> values;
@@ -183,12 +185,12 @@ class Fuser {
     return free;
   }
 
-  // One place, or one view, of the tensor for both.
+  // Gives both blocks one allocation of the tensor, or one view of it.
   void hand_over(Block& a, Block& b, const std::string& tensor, bool local) {
     const Refinement made = *find_view(a, tensor);
     const size_t rank = made.access.size();
     std::vector<Interval> box = stripe::reach_of_view(a, made, index_ranges(a));
-    // Where the second block's views begin, from the first one's.
+    // For each view of the second block: where it begins, from the beginning of the first block's.
     std::vector<std::pair<std::string, std::vector<int64_t>>> views;
     for (const Refinement& ref : b.refs) {
       if (ref.dir == RefDir::none || ref.from != tensor) continue;
@@ -219,7 +221,7 @@ class Fuser {
       place.shape = dense_shape(place.shape.type, sizes);
       place.location = shape_.location.empty() ? outside.location : shape_.location;
     }
-    // Apart from what the blocks call their views.
+    // A name that no other view of the blocks has.
     std::set<std::string> taken;
     for (const Block* block : {&a, &b})
       for (const Refinement& ref : block->refs)
@@ -244,10 +246,10 @@ class Fuser {
     fused_.refs.push_back(std::move(place));
   }
 
-  // The first block's refinements beside the second one's: equal views are one.
+  // Adds the first block's refinements to those of the second one. Equal views become one.
   void take_refs(Block& a) {
     std::map<std::string, std::string> names;
-    std::unordered_map<std::string, size_t> known;  // of the fused block: where the name stands
+    std::unordered_map<std::string, size_t> known;  // name -> position in the fused block
     for (size_t r = 0; r < fused_.refs.size(); ++r) known.emplace(fused_.refs[r].into, r);
     std::unordered_set<std::string> own;
     for (const Refinement& ref : a.refs) own.insert(ref.into);

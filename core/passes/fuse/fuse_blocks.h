@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes one block of two as fusion_plan.h says: the mechanism of `fusion`.
+// The rewrite of `fusion`: makes one block of two, as a FusionPlan says.
 #pragma once
 
 #include <string>
@@ -12,17 +12,18 @@ namespace stria::passes {
 
 // What the caller chooses.
 struct FusionShape {
-  bool local = false;  // the tensor lives inside, at `location`
+  bool local = false;  // the tensor becomes an allocation of the fused block, at `location`
   stripe::Location location;
-  std::vector<std::string> a_inner_set, b_inner_set;  // tags of what is left of the blocks
-  std::vector<std::string> inner_remove_set;          // tags that these lose
+  // Tags of the parts of both in the fused block.
+  std::vector<std::string> a_inner_set, b_inner_set;
+  std::vector<std::string> inner_remove_set;  // tags that these parts lose
   bool first_order = false;  // the fused block's loops run in the first block's order
 };
 
 struct FusedBlock {
-  // For the place of both. Without tags but #kernel, if they are kernels.
+  // Replaces both. Its only tags are #kernel, if one of them is a kernel, and #group_lanes.
   stripe::Block block;
-  std::vector<std::string> inside;  // the parent's tensors that live inside now
+  std::vector<std::string> inside;  // the parent's tensors that the block allocates now
 };
 
 // `a` and `b` are neighbours in `parent`.

@@ -44,7 +44,7 @@ size_t own_indices(const Block& block) {
 
 class ParentFuser {
  public:
-  // `depth`: blocks around the statements of the parent, itself included.
+  // `depth`: how many blocks are nested around the parent's statements, the parent included.
   ParentFuser(Block& parent, int depth, const TensorNames& around, const FusionOptions& options,
               PassContext& context)
       : parent_(parent), depth_(depth), of_(parent, around), options_(options), context_(context) {}
@@ -53,7 +53,7 @@ class ParentFuser {
     for (const Statement& stmt : parent_.stmts)
       if (!stmt.deps.empty() || parent_.tags.has("deps"))
         return context_.skipped(parent_.name, "its statements are ordered by dependencies");
-    // A fused block may be the second one of the pair before.
+    // A fused block is tried again as the second one of a pair.
     std::vector<Entry> done;
     for (Statement& stmt : parent_.stmts) {
       Entry next(std::move(stmt));
@@ -78,8 +78,8 @@ class ParentFuser {
       depth = block ? stripe::depth_of(*block) : 0;
     }
     Statement stmt;
-    int64_t statements = 0;  // that are no blocks
-    int depth = 0;           // blocks inside each other, itself included
+    int64_t statements = 0;  // all inside, without blocks
+    int depth = 0;           // of nested blocks, this one included
   };
 
   static int64_t statements_in(const Block& block) {
@@ -95,19 +95,20 @@ class ParentFuser {
                         [&](const std::string& tag) { return block.tags.has(tag); });
   }
 
-  // One block for both has the location of one: what the other loads stands beside its lanes (S11).
+  // The fused block has the location of one of them. Loads of the other one would then stand beside
+  // its lane blocks, which S11 forbids.
   bool would_stand_beside_lanes(const Block& a, const Block& b) const {
     const bool located = !parent_.location.empty() || !a.location.empty() || !b.location.empty();
     return located && (holds_numbered_blocks(a) || holds_numbered_blocks(b));
   }
 
-  // Makes one block of both, in the place of the second one.
+  // Fuses the blocks if it may, and puts the fused block into `second`.
   bool try_pair(Entry& first, Entry& second) {
     Block* a = first.stmt.block();
     Block* b = second.stmt.block();
     if (!a || !b || !may(*a, options_.a_reqs) || !may(*b, options_.b_reqs)) return false;
     FusionPlan plan = plan_fusion(*a, *b, of_, {options_.reductions});
-    if (plan.tensor.empty() && !plan.refusal) return false;  // they have nothing in common
+    if (plan.tensor.empty() && !plan.refusal) return false;  // no tensor goes from one to the other
     context_.matched();
     const std::string pair = fmt::format("{} and {}", a->name, b->name);
     if (!plan.refusal && would_stand_beside_lanes(*a, *b))
@@ -149,17 +150,17 @@ class ParentFuser {
     return true;
   }
 
-  // Refuses a fused block that would be longer or deeper than blocks may be.
+  // Refuses a fused block with too many statements or too deep a nest.
   Refusal too_long(const Entry& first, const Entry& second) const {
     if (first.statements + second.statements > options_.max_statements)
       return fmt::format("it would have more than {} statements", options_.max_statements);
-    // Both may be cut into a block around what is left of them.
+    // Each of them may become a block around a part of it, which adds a level.
     if (depth_ + std::max(first.depth, second.depth) + 1 > stripe::kMaxDepth)
       return fmt::format("blocks would be nested deeper than the limit of {}", stripe::kMaxDepth);
     return Refusal::none();
   }
 
-  // Refuses what the options or the costs are against.
+  // Refuses a pair that the options exclude, or whose fusion costs more than it saves.
   Refusal against(const Block& a, const Block& b, const FusionPlan& plan) const {
     for (const Block* block : {&a, &b}) {
       if (options_.no_inner && has_blocks(*block)) return "one of them holds blocks";
@@ -185,7 +186,7 @@ class ParentFuser {
           "{:.3g} times the work of the first one, and the model does not say what "
           "its memory does",
           plan.recompute);
-    // Written and read once less.
+    // Fusion saves one write and one read of the tensor.
     const double more = plan.work * (plan.recompute - 1), worth = 2 * plan.bytes * balance;
     if (more <= worth) return Refusal::none();
     return fmt::format(
@@ -194,7 +195,7 @@ class ParentFuser {
         plan.recompute, more, 2 * plan.bytes, worth);
   }
 
-  // Refuses a fused block that would keep inside what does not fit in `loc` or is over the limit.
+  // Refuses a fused block whose allocations do not fit into `loc` or are over the limit.
   Refusal beyond_limits(const Block& a, const Block& b, const FusionPlan& plan,
                         const FusionShape& shape) const {
     const MemoryUnit* memory = shape.location.empty()
@@ -219,7 +220,7 @@ class ParentFuser {
     return Refusal::none();
   }
 
-  // What the block and those inside allocate; false if that is no number.
+  // Adds the bytes that the block and those inside allocate; false if that overflows.
   static bool add_local_bytes(const Block& block, int64_t& bytes) {
     for (const Refinement& ref : block.refs)
       if (ref.dir == RefDir::none && __builtin_add_overflow(bytes, ref.shape.span_bytes(), &bytes))
@@ -229,7 +230,8 @@ class ParentFuser {
     });
   }
 
-  // Is an index of the fused block the one whose values are neighbours in the largest tensor?
+  // Does an index of the fused block walk through the largest tensor with stride 1? Neighbours in a
+  // row would then be in different points.
   static bool parts_rows(const Block& a, const Block& b, const FusionPlan& plan) {
     double largest = 0;
     bool parts = false;
@@ -267,7 +269,8 @@ class ParentFuser {
   Block& parent_;
   const int depth_;
   FusionParent of_;
-  std::unordered_set<std::string> inside_;  // the parent's tensors that live in fused blocks now
+  // The parent's tensors that have become allocations of fused blocks.
+  std::unordered_set<std::string> inside_;
   const FusionOptions& options_;
   PassContext& context_;
 };
@@ -276,49 +279,51 @@ class ParentFuser {
 
 void describe(FusionOptions& options, OptionFields& fields) {
   fields.tags("parent_reqs", options.parent_reqs, "tags of the block around both");
-  fields.tags("a_reqs", options.a_reqs, "tags of the first block");
-  fields.tags("b_reqs", options.b_reqs, "tags of the second block");
-  fields.tags("exclude", options.exclude, "tags that neither may have");
+  fields.tags("a_reqs", options.a_reqs, "tags of the first block, the producer");
+  fields.tags("b_reqs", options.b_reqs, "tags of the second block, the consumer");
+  fields.tags("exclude", options.exclude, "tags that neither block may have");
   fields.set_tags("fused_set", options.fused_set, "tags of the fused block");
   fields.set_tags("a_inner_set", options.a_inner_set,
-                  "tags of what is left of the first one inside");
+                  "tags of the part of the first block in the fused one");
   fields.set_tags("b_inner_set", options.b_inner_set,
-                  "tags of what is left of the second one inside");
-  fields.set_tags("inner_remove_set", options.inner_remove_set, "tags that both of these lose");
+                  "tags of the part of the second block in the fused one");
+  fields.set_tags("inner_remove_set", options.inner_remove_set, "tags that both parts lose");
   fields.add("perfect", options.perfect,
              "only if every index of both becomes one of the fused block");
   fields.add("perfect_first", options.perfect_first,
-             "only if every index of the first one becomes one of the fused block");
+             "only if every index of the first block becomes one of the fused block");
   fields.add("output_match", options.output_match,
-             "only if the second one writes with the accesses that it reads with");
+             "only if the second block writes with the accesses that it reads with");
   fields.add("keep_rows", options.keep_rows,
-             "only if neighbours of the largest tensor that both touch stay in one point of the "
-             "fused block");
+             "only if each point of the fused block has whole rows of the largest tensor that the "
+             "blocks touch");
   fields.add("no_inner", options.no_inner, "only blocks without blocks inside");
   fields.add("no_constraints", options.no_constraints, "only blocks without constraints");
   fields.add("max_refs", options.max_refs, "views of tensors that the fused block has, at most",
              {1});
   fields.add("max_statements", options.max_statements,
-             "statements of the fused block, at most: compilers of kernels take more than twice as "
-             "long for "
-             "twice as many",
+             "statements of the fused block, at most: the time to compile a kernel grows faster "
+             "than the number of its statements",
              {1});
   fields.add("max_local_bytes", options.max_local_bytes,
-             "bytes that it keeps inside for one of its points, at most; 0 = no limit");
+             "bytes that it allocates for one of its points, at most; 0 = no limit");
   fields.add("reductions", options.reductions,
-             "also over indices that the second one reduces: its results then grow where they are");
+             "also over indices that the second block reduces: its results then accumulate in the "
+             "tensors that it writes");
   fields.add(
       "recompute", options.recompute,
-      "whether the first one may make borders of its parts again: if the `cost` is less than "
-      "the tensor's way through memory, `never` or `always`",
+      "whether the first block may compute the borders of overlapping parts again: if that takes "
+      "less time than the transfer of the tensor to memory and back (`cost`), `never` or `always`",
       std::vector<std::string>{"cost", "never", "always"});
-  fields.add("order", options.order, "of the fused block's loops: as which block has them",
+  fields.add("order", options.order, "the loops are ordered as in the first or the second block",
              std::vector<std::string>{"first", "second"});
   fields.add("local", options.local,
-             "the tensor lives inside wherever it can, not only where it must");
-  fields.add("loc", options.loc, "memory unit of a tensor that lives inside; none = where it was");
+             "the tensor becomes an allocation of the fused block wherever it can, not only where "
+             "it must");
+  fields.add("loc", options.loc,
+             "memory unit of such an allocation; none = the one where the tensor is");
   fields.add("spread", options.spread,
-             "instances of that memory which share it: lanes of a group, of registers",
+             "instances of that memory which share it: for registers, the lanes of a group",
              {1, 1 << 20});
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes one block of two neighbours, of which the second reads what the first writes, so that the
-// tensor between them stays near.
+// Makes one block of a producer and the consumer that follows it, so that the tensor between them
+// stays in registers, a scratchpad or a cache.
 //
 //   0: #kernel block [i:64, k:9] (in A[i, k], out T[i]:add.fp32) { sum }
 //   1: #kernel block [i:64] (in T[i], out R[i]) { relu }
@@ -10,16 +10,20 @@
 //     1: block [] (in T[0], out R[0]) { relu }
 //   }
 //
-// The second block's indices that walk along dimensions of the tensor become the fused block's, in
-// steps that both blocks can make; the first one makes what these parts of the second one read. For
-// elementwise chains, epilogues and prologues that is the same part. A second block that reaches
-// further (x + i) has the first one make the border of its part again (a halo), if that costs less
-// time than the tensor's way through main memory, by the model's operations for each byte. The
-// tensor then lives inside; else it stays where it is, for `localize`, if others may use it.
-// Requires: points of both blocks commute, and nothing else goes between them. Ensures: the same
-// values; nothing is fused that would keep more in `loc` than one instance of it holds, or more
-// than `max_local_bytes` inside. Runs again until nothing is left to fuse; after autotile or
-// tensorize, so that parts are tiles, or before, so that they are points.
+// The indices of the fused block are those of the consumer that walk along dimensions of the
+// tensor. They advance in steps that both blocks can make. At each point the consumer reads a part
+// of the tensor, and the producer computes that part first. In elementwise chains, prologues and
+// epilogues the parts are disjoint. A consumer that reads further (x + i) makes them overlap, and
+// the producer computes the border (halo) of each part again. This is done if it costs less time
+// than the transfer of the tensor to main memory and back, by the model's operations for each byte.
+// The tensor then becomes an allocation of the fused block. Otherwise it stays where it is, and
+// `localize` may move it.
+//
+// Requires: points of both blocks commute, and no other tensor makes one block depend on the other.
+// Ensures: the same values. What the fused block allocates in `loc` fits into `spread` instances of
+// it, and all that it allocates for one of its points into `max_local_bytes`. The pass repeats
+// until nothing is left to fuse. Runs after autotile or tensorize, so that parts are tiles, or
+// before them, so that parts are points.
 #pragma once
 
 #include <cstdint>
@@ -35,28 +39,28 @@ namespace stria::passes {
 
 struct FusionOptions {
   std::vector<std::string> parent_reqs = {"main"};  // tags of the block around both
-  std::vector<std::string> a_reqs;                  // tags of the first one
-  std::vector<std::string> b_reqs;                  // tags of the second one
+  std::vector<std::string> a_reqs;                  // tags of the first block, the producer
+  std::vector<std::string> b_reqs;                  // tags of the second block, the consumer
   std::vector<std::string> exclude;                 // tags that neither may have
   std::vector<std::string> fused_set;               // tags of the fused block
-  std::vector<std::string> a_inner_set;             // tags of what is left of the first one inside
-  std::vector<std::string> b_inner_set;             // of the second one
-  std::vector<std::string> inner_remove_set;        // tags that both lose
-  bool perfect = false;          // only if every index of both becomes one of the fused block
-  bool perfect_first = false;    // only if every index of the first one does
-  bool output_match = false;     // only if the second one writes as it reads, with the same indices
-  bool keep_rows = false;        // only if whole rows of the largest tensor stay in its points
-  bool no_inner = false;         // only blocks without blocks inside
-  bool no_constraints = false;   // only blocks without constraints
-  int64_t max_refs = 1024;       // views of tensors that the fused block has, at most
-  int64_t max_statements = 256;  // that are no blocks, of the fused block, at most
-  int64_t max_local_bytes = 0;   // that it keeps inside for one of its points, at most; 0: no limit
-  bool reductions = false;       // also over indices that the second one reduces
-  std::string recompute = "cost";  // "cost", "never" or "always": making borders again
-  std::string order = "second";    // of the fused block's loops: that of the "first" or "second"
-  bool local = false;              // the tensor lives inside wherever it can
-  stripe::Location loc;            // of a tensor that does; none: where it was
-  int64_t spread = 1;              // instances of `loc` that share it; of registers a group's lanes
+  std::vector<std::string> a_inner_set;  // tags of the part of the first block in the fused one
+  std::vector<std::string> b_inner_set;  // tags of the part of the second block
+  std::vector<std::string> inner_remove_set;  // tags that both parts lose
+  bool perfect = false;            // only if every index of both becomes one of the fused block
+  bool perfect_first = false;      // only if every index of the first block does
+  bool output_match = false;       // only if the second block writes with the accesses of its reads
+  bool keep_rows = false;          // only if each point has whole rows of the largest tensor
+  bool no_inner = false;           // only blocks without blocks inside
+  bool no_constraints = false;     // only blocks without constraints
+  int64_t max_refs = 1024;         // views of tensors that the fused block has, at most
+  int64_t max_statements = 256;    // of the fused block, without blocks, at most
+  int64_t max_local_bytes = 0;     // that it allocates for one of its points, at most; 0: no limit
+  bool reductions = false;         // also over indices that the second block reduces
+  std::string recompute = "cost";  // overlapping parts: "cost", "never" or "always"
+  std::string order = "second";    // the loops are ordered as in the "first" or the "second" block
+  bool local = false;    // the tensor becomes an allocation of the fused block wherever it can
+  stripe::Location loc;  // of such an allocation; none: that of the tensor
+  int64_t spread = 1;    // instances of `loc` that share it: for registers, the lanes of a group
 };
 
 void describe(FusionOptions& options, OptionFields& fields);

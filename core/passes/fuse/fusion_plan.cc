@@ -36,7 +36,7 @@ std::vector<std::string> shared_tensors(const Block& a, const Block& b) {
   return names;
 }
 
-// Do the blocks touch a tensor in another way than by those that are handed over?
+// Refuses blocks between which there is a dependency that is none of the shared tensors.
 Refusal why_they_conflict(const Block& a, const Block& b, const std::vector<std::string>& shared,
                           const TensorNames& names) {
   std::vector<const std::string*> theirs_of;
@@ -68,8 +68,8 @@ Refusal why_block_stays(const Block& block, const TensorNames& names) {
   return Refusal::none();
 }
 
-// Does what the block's statements touch through the view move with a value from outside, of which
-// the block alone does not know the range?
+// Does the part that the block's statements touch through the view move with an outer value? The
+// block alone does not know the range of such a value.
 bool moves_with_outer_value(const Block& block, const Refinement& view) {
   constexpr int64_t kFar = int64_t{1} << 59;  // index_ranges gives such a value twice that
   const std::vector<Interval> touched = stripe::reach(block, view, index_ranges(block));
@@ -91,12 +91,12 @@ IndexKind kind_of(const std::vector<IndexRole>& roles, const std::string& name) 
 
 // How a block walks along one dimension of the tensor.
 struct Walk {
-  std::string index;  // "" if none that may be fused
-  int64_t step = 0;   // elements a point
-  Interval reach;     // of the elements at the index's value 0, whatever the others are
+  std::string index;  // "" if there is none that may be fused
+  int64_t step = 0;   // elements from one point to the next
+  Interval reach;     // elements touched at the index's value 0, over all values of the others
 };
 
-// `touched`: what the block's statements touch of the view, from its first element on.
+// `touched`: which elements of the view the block's statements touch, counted from its first one.
 Walk walk_of(const Block& block, const Affine& form, const Interval& touched,
              const std::vector<IndexRole>& roles, bool reductions) {
   Walk walk;
@@ -173,13 +173,13 @@ class Planner {
     const std::vector<Interval> made = stripe::reach_of_view(a_, out, index_ranges(a_));
     double a_points = 1, together = 1;
     for (const Index& index : a_.idxs) a_points *= static_cast<double>(index.range);
-    bool whole = true;  // the parts cover all that the first block writes
+    bool whole = true;  // the parts are disjoint and cover all that the first block writes
     std::set<std::string> taken_a, taken_b;
     for (size_t d = 0; d < out.access.size(); ++d) {
       const Walk from = walk_of(a_, out.access[d], made[d], a_roles, false);
       if (from.index.empty()) continue;
       if (out.access[d].terms().size() != 1 || from.reach.upper - from.reach.lower + 1 > from.step)
-        continue;  // its points do not part the dimension
+        continue;  // different points do not write disjoint parts of the dimension
       Walk to;
       if (!readers(d, b_roles, to) || taken_a.count(from.index) || taken_b.count(to.index))
         continue;
@@ -193,15 +193,14 @@ class Planner {
       index.b_points = step / to.step;
       index.range = ceil_div(b_range, index.b_points);
       index.a_step = step / from.step;
-      // The elements read at o = 0, in points of the first block.
+      // The points of the first block that write what is read at o = 0.
       const int64_t last = to.step * (index.b_points - 1) + to.reach.upper;
       index.a_first = floor_div(to.reach.lower - from.reach.lower, from.step);
       index.a_points = floor_div(last - from.reach.lower, from.step) - index.a_first + 1;
       if (index.range < 2) continue;
       const int64_t end = index.a_step * (index.range - 1) + index.a_first + index.a_points;
       whole &= index.a_points == index.a_step && index.a_first <= 0 && end >= a_range;
-      // What lies before the first point, or behind the last one, need not be made twice, but the
-      // parts are whole.
+      // Counts whole parts, although points before the first or after the last one do not run.
       together *= static_cast<double>(index.range) * static_cast<double>(index.a_points) /
                   static_cast<double>(a_range);
       taken_a.insert(index.a_index);
@@ -220,7 +219,7 @@ class Planner {
           once = once && walks(ref, index.name) == 1;
       if (!once) return fmt::format("'{}' walks along several dimensions", index.name);
     }
-    // The second block's order of indices.
+    // In the order of the second block's indices.
     std::stable_sort(plan_.indices.begin(), plan_.indices.end(),
                      [&](const FusedIndex& x, const FusedIndex& y) {
                        return b_.find_index(x.name) < b_.find_index(y.name);
@@ -246,8 +245,8 @@ class Planner {
            tensor.offset_bytes == 0 && of_.users(tensor.into) == 2;
   }
 
-  // What else the first block writes: each part of it once, and what the second one reads of it at
-  // a point of the fused block is what the first one writes there.
+  // The other tensors that the first block writes. Each part may be written only once, and at a
+  // point of the fused block the second block may read only what the first one writes there.
   Refusal match_others() {
     const auto written = std::count_if(a_.refs.begin(), a_.refs.end(), stripe::is_written);
     if (written == 1) return Refusal::none();
@@ -264,7 +263,8 @@ class Planner {
     return Refusal::none();
   }
 
-  // Which dimension of the view the index walks along, if it is one, forward.
+  // The one dimension of the view along which the index walks forward; nullopt if there is none, or
+  // several.
   static std::optional<size_t> walked(const Refinement& view, const std::string& index) {
     std::optional<size_t> dim;
     for (size_t d = 0; d < view.access.size(); ++d) {
@@ -275,8 +275,8 @@ class Planner {
     return dim;
   }
 
-  // What the points `first` … `first + points - 1` of the index touch of the view's dimension,
-  // whatever the others are.
+  // The elements of the view's dimension that the points `first` … `first + points - 1` of the
+  // index touch, over all values of the other indices.
   static Interval touched_by(const Block& block, const Refinement& view, size_t d,
                              const std::string& index, int64_t first, int64_t points) {
     const std::map<std::string, Interval> ranges = index_ranges(block);
@@ -289,8 +289,8 @@ class Planner {
             others.upper + touched.upper + step * (first + points - 1)};
   }
 
-  // Does the first block write parts of the tensor along the index that do not overlap, and the
-  // second one read nothing but the part of its point?
+  // Does the first block write disjoint parts of the tensor along the index, and does the second
+  // one read only the part of its own point?
   bool same_parts(const std::string& tensor, const FusedIndex& index) const {
     const Refinement& made = *find_view(a_, tensor);
     const std::optional<size_t> d = walked(made, index.a_index);
@@ -309,7 +309,7 @@ class Planner {
   }
 
   // How all views that the second block has of the tensor walk along the dimension; false if they
-  // do not walk together.
+  // do so with different indices or steps.
   bool readers(size_t d, const std::vector<IndexRole>& roles, Walk& all) const {
     bool first = true;
     for (const Refinement& ref : b_.refs) {
@@ -333,7 +333,7 @@ class Planner {
   const FusionRules& rules_;
   const Block& a_;
   const Block& b_;
-  std::vector<std::string> shared_;  // what is handed over
+  std::vector<std::string> shared_;  // tensors that go from the first block to the second
   FusionPlan plan_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether two blocks beside each other, of which the second reads what the first writes, can be one
-// block over parts of both, and over which: the analysis of `fusion`.
+// The analysis of `fusion`. It says whether two neighbouring blocks, of which the second reads what
+// the first writes, can be one block over parts of both, and which parts these are.
 #pragma once
 
 #include <cstdint>
@@ -14,39 +14,40 @@
 
 namespace stria::passes {
 
-// One index of the fused block. At its value o the second block has `b_points` points of its index,
-// from b_points * o on; the first one those of its index that make what these read:
-// a_step * o + a_first on, `a_points` of them.
+// One index of the fused block. At its value o the second block runs `b_points` points of its
+// index, from b_points * o on. The first block runs the points of its index that compute what these
+// read: `a_points` of them, from a_step * o + a_first on.
 struct FusedIndex {
-  std::string name;  // the second block's
+  std::string name;  // that of the second block's index
   std::string a_index;
   int64_t range = 1;
   int64_t b_points = 1;
   int64_t a_step = 1, a_first = 0, a_points = 1;
 };
 
-// A tensor that the first block writes and the second one reads beside `FusionPlan::tensor`: at
-// each point of the fused block both touch the same element of it.
+// Another tensor, besides `FusionPlan::tensor`, that the first block writes and the second one
+// reads. At each point of the fused block both touch the same part of it.
 struct SharedTensor {
-  std::string name;           // the parent's
+  std::string name;           // in the parent
   bool may_be_local = false;  // as in FusionPlan
-  bool local = false;         // for fuse_blocks: it is to live inside
+  bool local = false;         // asks fuse_blocks to make it an allocation of the fused block
 };
 
 struct FusionPlan {
-  std::string tensor;  // the parent's name
+  std::string tensor;  // its name in the parent
   std::vector<SharedTensor> others;
   std::vector<FusedIndex> indices;
-  // Points of the first block in the fused one for each that it has alone; below 1: some are not
-  // needed.
+  // How many points of the first block run in the fused block for each point that it has alone.
+  // Below 1: some are not needed.
   double recompute = 1;
-  // Parts overlap, or do not cover all that the first block writes: the tensor has to live inside.
+  // The parts overlap, or do not cover all that the first block writes. The tensor must then be an
+  // allocation of the fused block.
   bool needs_local = false;
-  // The parent owns the tensor, and nobody else uses it: it may live inside.
+  // The parent owns the tensor, and no other statement uses it: it may be such an allocation.
   bool may_be_local = false;
-  double work = 0;   // statements that the first block runs alone
+  double work = 0;   // statements that the first block runs when it is alone
   double bytes = 0;  // of the tensor
-  // Of blocks that cannot be fused; then the rest is open.
+  // Why the blocks cannot be fused; the rest then means nothing.
   Refusal refusal = Refusal::none();
 };
 
@@ -54,11 +55,11 @@ struct FusionRules {
   bool reductions = false;  // also over indices that the second block reduces
 };
 
-// What planning has to know of the parent: its tensors, and how many statements use each. Stays
-// right while pairs are fused, if told so.
+// What planning must know about the parent: its tensors, and how many statements use each. It stays
+// right while pairs are fused, if `fusing` is called for each.
 class FusionParent {
  public:
-  // `around` are the tensors around the block, which keeps its refinements.
+  // `around` are the tensors around the block. The block must keep its refinements.
   FusionParent(const stripe::Block& block, const TensorNames& around);
 
   const TensorNames& names() const { return names_; }

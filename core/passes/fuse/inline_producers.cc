@@ -42,7 +42,7 @@ bool is_one_element(const Refinement& ref) {
   return ref.shape.element_count() == 1 && !ref.tags.has("clamp") && !ref.tags.has("zero_fill");
 }
 
-// A leaf of loads, constants and operations on elements that indices choose.
+// Refuses all but a leaf of loads, stores and operations on elements that indices choose.
 Refusal why_not_plain(const Block& kernel) {
   if (!is_leaf(kernel)) return "it holds blocks or a special";
   if (kernel.tags.has("vector") || kernel.tags.has("deps")) return "it is cut already";
@@ -58,8 +58,8 @@ Refusal why_not_plain(const Block& kernel) {
   return Refusal::none();
 }
 
-// Where a load reads what the block itself has stored before: the scalar that it stored; ""
-// elsewhere.
+// If the statement loads what the block itself has stored before: the scalar that was stored. Else
+// "".
 std::string stored_scalar(const Block& block, size_t position) {
   const auto* load = std::get_if<stripe::Load>(&block.stmts[position].op);
   if (!load || !is_written(*block.find_ref(load->from))) return "";
@@ -70,13 +70,13 @@ std::string stored_scalar(const Block& block, size_t position) {
   return "";
 }
 
-// What makes one tensor of a producer.
+// How a producer computes one of its tensors.
 struct Recipe {
-  std::string tensor;  // the section's
+  std::string tensor;  // in the section
   std::string result;  // the scalar that is stored
   std::vector<size_t> statements;
-  std::set<std::string> views;       // that these load
-  std::vector<std::string> indices;  // that walk along the tensor's dimensions; "" = along none
+  std::set<std::string> views;       // that the statements load through
+  std::vector<std::string> indices;  // for each dimension the index that walks along it, or ""
 };
 
 class SectionInliner {
@@ -137,7 +137,7 @@ class SectionInliner {
     return kernel && kernel->tags.has_all(options_.reqs) ? kernel : nullptr;
   }
 
-  // Does the kernel write something, and nothing that outlives the section?
+  // Does the kernel write tensors, and only temporaries of the section?
   bool makes_private_tensors(const Block& producer) const {
     bool writes = false;
     for (const Refinement& ref : producer.refs) {
@@ -150,7 +150,8 @@ class SectionInliner {
     return writes;
   }
 
-  // How the kernel's tensors are made and by whom they are read; refuses a kernel that stays.
+  // Finds how the kernel computes its tensors, and which kernels read them. Refuses a kernel that
+  // must stay.
   Refusal look_at(size_t position, const std::vector<bool>& stays, std::vector<Recipe>& recipes,
                   std::map<size_t, std::vector<const Recipe*>>& readers) const {
     STRIA_RETURN_IF_REFUSED(find_recipes(*kernel_at(position), recipes));
@@ -190,7 +191,7 @@ class SectionInliner {
     return Refusal::none();
   }
 
-  // Each point writes one element of the tensor, and all are written.
+  // Refuses a producer unless each point writes one element of the tensor, and all are written.
   Refusal cover(const Block& producer, const Refinement& ref, Recipe& recipe) const {
     const Refinement& tensor = *find_tensor(ref.from);
     std::set<std::string> taken;
@@ -212,13 +213,14 @@ class SectionInliner {
     return is_one_element(ref) ? Refusal::none() : "it writes more than elements";
   }
 
-  // Is a tensor so much smaller that what is read of it stays near: rows' sums, weights of columns?
+  // Is the tensor so much smaller than the other one that caches keep it? Sums of rows and weights
+  // of columns are.
   bool is_small(const std::string& tensor, const std::string& beside) const {
     const Refinement* ref = find_tensor(tensor);
     return ref && 10 * bytes_of(*ref) <= bytes_of(*find_tensor(beside));
   }
 
-  // The statements that the result needs.
+  // Finds the statements that compute the result; refuses too many operations.
   Refusal slice(const Block& producer, Recipe& recipe) const {
     std::set<std::string> needed = {recipe.result};
     for (size_t i = producer.stmts.size(); i-- > 0;) {
@@ -232,7 +234,7 @@ class SectionInliner {
         needed.insert(stored);
       recipe.statements.insert(recipe.statements.begin(), i);
     }
-    std::set<std::string> varying;  // what is not the same for many points
+    std::set<std::string> varying;  // scalars that are not the same for a whole row or column
     int64_t operations = 0;
     for (const size_t i : recipe.statements) {
       const Statement& stmt = producer.stmts[i];
@@ -260,7 +262,7 @@ class SectionInliner {
                        options_.max_operations);
   }
 
-  // Adds the kernels that read the tensor.
+  // Finds the kernels that read the tensor; refuses what cannot be inlined into all of them.
   Refusal find_readers(size_t producer, const std::vector<bool>& stays, const Recipe& recipe,
                        std::map<size_t, std::vector<const Recipe*>>& readers) const {
     const Block& made_by = *section_.stmts[producer].block();
@@ -292,7 +294,8 @@ class SectionInliner {
     return read ? Refusal::none() : "nobody reads one of its tensors";
   }
 
-  // Bytes of tensors that the reader would load and does not load yet. Small ones stay near.
+  // Bytes of the tensors that the reader would have to load and does not load yet. Small ones do
+  // not count, since caches keep them.
   double loaded_instead(const Block& producer, const Recipe& recipe, const Block& reader) const {
     double bytes = 0;
     for (const std::string& name : recipe.views) {
@@ -317,7 +320,7 @@ class SectionInliner {
     return Refusal::none();
   }
 
-  // Puts the recipe in the place of the reader's loads of the tensor.
+  // Replaces the reader's loads of the tensor by the statements that compute it.
   void insert(const Block& producer, const Recipe& recipe, size_t position) {
     Block& reader = *section_.stmts[position].block();
     for (const std::string& name : recipe.views)
@@ -329,7 +332,7 @@ class SectionInliner {
     for (const Refinement& ref : reader.refs)
       if (ref.dir == RefDir::in && ref.from == recipe.tensor) loaded_through.insert(ref.into);
     std::vector<Statement> all;
-    std::map<std::string, std::string> results;  // the reader's scalar -> what it is now
+    std::map<std::string, std::string> results;  // loaded scalar -> computed scalar
     for (Statement& stmt : reader.stmts) {
       const auto* load = std::get_if<stripe::Load>(&stmt.op);
       if (!load || !loaded_through.count(load->from)) {
@@ -377,7 +380,7 @@ class SectionInliner {
     name = free;
   }
 
-  // The reader's view of what the producer reads at the point; made if there is none.
+  // The reader's view of what the producer reads at the point. Adds one if there is none.
   static std::string view_at(const Refinement& view, const std::map<std::string, Affine>& point,
                              Block& reader) {
     Refinement own = view;
@@ -393,9 +396,9 @@ class SectionInliner {
 
   Block& section_;
   const TensorNames names_;
-  std::unordered_map<std::string, size_t> refs_;               // of the section: where it stands
-  std::unordered_map<std::string, std::set<size_t>> users_;    // of a refinement of the section
-  std::unordered_map<std::string, std::set<size_t>> writers_;  // of an allocation
+  std::unordered_map<std::string, size_t> refs_;               // name -> position in the section
+  std::unordered_map<std::string, std::set<size_t>> users_;    // refinement -> statements
+  std::unordered_map<std::string, std::set<size_t>> writers_;  // allocation -> statements
   bool has_specials_ = false;
   std::unordered_set<std::string> gone_;  // refinements that nothing uses any more
   const InlineProducersOptions& options_;
@@ -407,7 +410,7 @@ class SectionInliner {
 void describe(InlineProducersOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags of producers and of the kernels that read them");
   fields.add("max_operations", options.max_operations,
-             "operations that a producer takes for one of its tensors, at most", {0, 1000});
+             "operations that a producer takes for one element of a tensor, at most", {0, 1000});
 }
 
 Status inline_producers(stripe::Program& program, const InlineProducersOptions& options,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes cheap intermediate tensors where they are read, and stores them no more.
+// Computes cheap intermediate tensors where they are read, and no longer stores them.
 //
 //   0: #kernel block [i:8, j:64] (in A[i, j], in M[i], out Q[i, j]) {
 //     … $d = sub.fp32($A, $M) … Q = store($q)
@@ -10,14 +10,19 @@
 //     … $d = sub.fp32($A, $M) … V = store($q)
 //   }
 //
-// A producer qualifies if it is a block of loads and a few additions, multiplications, comparisons
-// and the like (others may work on what is the same for a row or a column), all that it writes is
-// private and covered point by point, and every kernel that reads it reads each element once: the
-// operations are then done as often as before, or once more for each further reader. What the
-// readers load instead may not be more than what they loaded. Requires: nothing writes in between
-// what the producer reads. Ensures: the same values; the producer and its tensors are gone. Runs
-// after fusion of elementwise operations, which needs no operation twice, and before kernels are
-// cut: sums of squares, the differences of a normalisation.
+// A producer qualifies under these conditions:
+//
+// - It is a block of loads and a few cheap operations, such as additions, multiplications and
+// comparisons. Other operations may only compute what is the same for a whole row or column.
+// - All tensors that it writes are temporaries, and each of its points writes one element of each.
+// - Each kernel that reads them reads each element once. An operation is then done as often as
+// before, or once more for each further reader.
+// - The readers do not load more bytes instead than they loaded before.
+//
+// Requires: nothing writes, between producer and reader, what the producer reads. Ensures: the same
+// values; the producer and its tensors are gone. Runs after the fusion of elementwise operations,
+// which repeats no operation, and before kernels are tiled. Typical producers are squares that are
+// summed and the differences of a normalisation.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +38,7 @@ namespace stria::passes {
 
 struct InlineProducersOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags of producers and of those that read them
-  int64_t max_operations = 4;                  // of a producer for one of its tensors
+  int64_t max_operations = 4;                  // of a producer for an element of one tensor
 };
 
 void describe(InlineProducersOptions& options, OptionFields& fields);

@@ -39,12 +39,12 @@ int64_t statements_in(const Block& block) {
   return count;
 }
 
-// A statement of the section that is a piece.
+// A kernel of the section that is a piece of a tensor.
 struct Piece {
   Statement stmt;
-  std::string written;  // the section's tensor
-  Intervals box;        // what it writes of it
-  // Of each dimension the index that walks along it and along none before it, or "".
+  std::string written;  // the tensor, by its name in the section
+  Intervals box;        // the part of it that the piece writes
+  // For each dimension the index that walks along it, and along none before it; or "".
   std::vector<std::string> walked;
   std::set<std::string> tensors;  // allocations that it reads
   int64_t views = 0, statements = 0;
@@ -56,7 +56,7 @@ struct Piece {
   }
 };
 
-// Makes one block of pieces of one tensor.
+// Makes one block of the pieces of a tensor.
 class Join {
  public:
   Join(std::vector<Piece> pieces, const JoinPiecesOptions& options)
@@ -121,7 +121,7 @@ class Join {
     return ceil_div(piece.range(d), tile_of(piece, d));
   }
 
-  // The dimensions of the written tensor that the joined block's indices stand for.
+  // The dimensions of the written tensor that belong to the joined block's indices.
   std::vector<size_t> cut_dims(const Piece& piece) const {
     if (indices_.empty()) return {};
     if (parts_ > 1) return {first_dim(piece)};
@@ -154,8 +154,8 @@ class Join {
     for (size_t i = 0; i < dims.size(); ++i) {
       if (parts[i] == indices_[i].range) continue;
       const std::string& name = indices_[i].name;
-      // Beyond its last part the piece does nothing. Its view moves all the same, so that different
-      // points are seen to write different elements.
+      // A point beyond the piece's last part does nothing. The view moves with the index all the
+      // same, so that different points visibly write different elements.
       inner.constraints.push_back(Affine(parts[i] - 1) - Affine::of(bring_in(inner, name)));
       if (parts[i] > 1) continue;
       for (Refinement& ref : outer.refs)
@@ -169,7 +169,7 @@ class Join {
     return piece.box[d].upper - piece.box[d].lower + 1;
   }
 
-  // The outer block's views beside those that are there: equal ones are one.
+  // Adds the outer block's views to the joined block. Equal views become one.
   void take_refs(Block& outer) {
     std::map<std::string, std::string> renamed;
     for (Refinement& ref : outer.refs) {
@@ -193,7 +193,7 @@ class Join {
   std::vector<Piece> pieces_;
   const JoinPiecesOptions& options_;
   int64_t parts_ = 1;
-  std::vector<Index> indices_;  // of the joined block, those of one value included
+  std::vector<Index> indices_;  // of the joined block, also those of one value
   FreshNames names_;
   Block joined_;
 };
@@ -239,7 +239,7 @@ class SectionJoiner {
     return stmt.block() && stmt.block()->tags.has_all(options_.reqs);
   }
 
-  // Says what the piece is like, or refuses a block that is none.
+  // Fills in `piece`, or refuses a block that is no piece.
   Refusal look_at(const Block& block, Piece& piece) const {
     for (const char* tag : {"parallel", "vector", "unroll", "pipeline", "stencil", "deps"})
       if (block.tags.has(tag)) return fmt::format("it is #{}", tag);
@@ -268,7 +268,7 @@ class SectionJoiner {
     piece.work = work_of(block);
     for (const Affine& form : out->access) {
       std::string index = walks(block, form);
-      // Along a diagonal one index is enough: two would run each of its points many times.
+      // On a diagonal only one dimension is cut: two would run each of its points many times.
       if (std::find(piece.walked.begin(), piece.walked.end(), index) != piece.walked.end())
         index.clear();
       piece.walked.push_back(std::move(index));
@@ -276,7 +276,7 @@ class SectionJoiner {
     return Refusal::none();
   }
 
-  // The index that takes the largest steps forward in the form.
+  // The index of the largest positive coefficient in the form.
   static std::string walks(const Block& block, const Affine& form) {
     std::string name;
     for (const auto& [term, step] : form.terms())
@@ -286,7 +286,7 @@ class SectionJoiner {
     return name;
   }
 
-  // Refuses a piece that is not one of those that are open.
+  // Refuses a piece that cannot be joined with those collected so far.
   Refusal why_apart(const Piece& piece) const {
     if (pieces_.empty()) return Refusal::none();
     if (piece.written != pieces_[0].written) return "the one before it writes another tensor";
@@ -301,7 +301,7 @@ class SectionJoiner {
     }
     if (views > options_.max_refs) return "it would be a view too many";
     if (statements > options_.max_statements) return "it would be a statement too many";
-    // Each point of the joined kernel asks each piece whether it has one.
+    // Each point of the joined kernel tests, for each piece, whether the piece has that point.
     if (options_.parts == 0 && largest * static_cast<double>(pieces_.size() + 1) > 2 * points)
       return "the sizes of the pieces differ too much";
     return Refusal::none();
@@ -320,7 +320,7 @@ class SectionJoiner {
     pieces_.push_back(std::move(piece));
   }
 
-  // May the statement not come before the pieces that are open?
+  // Does the statement depend on the collected pieces, so that it cannot move before them?
   bool meets(const Statement& stmt) const {
     const Block* block = stmt.block();
     if (!block) return true;
@@ -337,7 +337,7 @@ class SectionJoiner {
     std::vector<Piece> pieces = std::move(pieces_);
     pieces_.clear();
     if (pieces.size() < 2) {
-      // One alone stays where it was.
+      // A single piece goes back to where it was.
       for (Piece& piece : pieces)
         section_.stmts.insert(section_.stmts.begin() + static_cast<std::ptrdiff_t>(first_),
                               std::move(piece.stmt));
@@ -353,9 +353,9 @@ class SectionJoiner {
   const TensorNames names_;
   const JoinPiecesOptions& options_;
   PassContext& context_;
-  std::vector<Piece> pieces_;   // of the kernel that is being joined
-  std::set<std::string> read_;  // allocations that these read
-  size_t first_ = 0;            // where the first of these stood
+  std::vector<Piece> pieces_;   // collected so far, for one joined kernel
+  std::set<std::string> read_;  // allocations that they read
+  size_t first_ = 0;            // the position of the first of them
 };
 
 }  // namespace
@@ -365,11 +365,11 @@ void describe(JoinPiecesOptions& options, OptionFields& fields) {
   fields.set_tags("set_tags", options.set_tags, "tags of the joined kernel");
   fields.add(
       "parts", options.parts,
-      "into which each piece is cut along the first of its indices, so that the joined kernel has "
-      "so many points; 0 = along all of them, into its points",
+      "into which each piece is cut along the first of its indices: the joined kernel has so many "
+      "points; 0 = each piece is cut into its points",
       {0, 1 << 20});
   fields.add("min_work", options.min_work,
-             "statements run; the pieces of a joined kernel with less are not cut");
+             "statements that run; the pieces of a joined kernel with fewer are not cut");
   fields.add("max_refs", options.max_refs, "views of tensors that the joined kernel has, at most",
              {1});
   fields.add("max_statements", options.max_statements, "statements of the joined kernel, at most",

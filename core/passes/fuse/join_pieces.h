@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes one kernel of neighbours that write parts of one tensor: each launch, and each kernel that
-// a driver compiles, costs more than many a part.
+// Makes one kernel of neighbouring kernels that write parts of one tensor. For small parts, a
+// launch and the compilation of a kernel cost more than its work.
 //
 //   0: #kernel #piece block [i:4] (in A[i], out R[i]) { copy }
 //   1: #kernel #piece block [i:6] (in B[i], out R[4 + i]) { copy }
@@ -15,11 +15,12 @@
 //     1: block [i:6] (in B[i], out R = R_0[i]) { copy }
 //   }
 //
-// Requires: kernels that write the one tensor only, each element once, none an element of another
-// or what another reads; statements between them that neither touch the tensor nor write what they
-// read come before the joined kernel. Ensures: the same values. Runs where pieces are what the
-// machine runs: with `parts` of 0 before lanes or items are chosen, each point of the joined kernel
-// does one of each piece; else after vectorize, and the pieces keep their loops.
+// Requires: each kernel (a piece) writes only the one tensor, and each of its elements once. No
+// piece writes an element of another one, or what another one reads. Statements between the pieces
+// are moved before the joined kernel; they must not touch the tensor, nor write what the pieces
+// read. Ensures: the same values. With `parts` of 0 it runs before lanes are chosen: each point of
+// the joined kernel then does one point of each piece. Otherwise it runs after vectorize, and the
+// pieces keep their loops.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +37,10 @@ namespace stria::passes {
 struct JoinPiecesOptions {
   std::vector<std::string> reqs = {"kernel", "piece"};  // tags of the pieces
   std::vector<std::string> set_tags = {"pieces"};       // tags of the joined kernel
-  int64_t parts = 1;             // into which each piece is cut; 0 = its points
-  int64_t min_work = 0;          // statements run; a joined kernel with less is not cut
+  int64_t parts = 1;             // into which each piece is cut; 0 = into its points
+  int64_t min_work = 0;          // statements that run; pieces of a kernel with fewer are not cut
   int64_t max_refs = 32;         // views of tensors that the joined kernel has, at most
-  int64_t max_statements = 512;  // that are no blocks, at most
+  int64_t max_statements = 512;  // of the joined kernel, without blocks, at most
 };
 
 void describe(JoinPiecesOptions& options, OptionFields& fields);

@@ -23,7 +23,7 @@ using Box = std::map<std::string, Interval>;
 
 // Do different points of the block see disjoint parts of its refinement?
 bool sees_disjoint_parts(const Block& block, const Refinement& ref) {
-  // The roles of the indices for this one tensor alone.
+  // A block that writes only this tensor: its roles of indices are those for this tensor.
   Block probe;
   probe.idxs = block.idxs;
   Refinement view = ref;
@@ -36,7 +36,7 @@ bool sees_disjoint_parts(const Block& block, const Refinement& ref) {
                      [](const IndexRole& role) { return role.kind == IndexKind::output; });
 }
 
-// Would the start of an aggregation be another one without the view in between?
+// Does the aggregation start at the same place if the view between is removed?
 bool keeps_aggregation(const Block& user, const Refinement& view) {
   if (!view.agg) return true;
   for (const Statement& stmt : user.stmts) {
@@ -58,7 +58,7 @@ class Localizer {
 
   // `box`: the ranges of the block's indices.
   void run(Block& block, const Box& box) {
-    const StatementUsers users(block);  // a move changes those of the moved buffer only
+    const StatementUsers users(block);  // a move changes only the users of the moved buffer
     std::erase_if(block.refs, [&](const Refinement& ref) {
       return ref.dir == RefDir::none && ref.tags.has_all(options_.ref_reqs) &&
              move(block, ref, users.of(ref.into), box);
@@ -68,7 +68,7 @@ class Localizer {
   }
 
  private:
-  // Whether `buffer`, a refinement of the block, now lies in the block that uses it.
+  // Moves `buffer`, a refinement of the block, into the block that uses it; or refuses.
   bool move(Block& block, const Refinement& buffer, const std::vector<size_t>& users,
             const Box& box) {
     context_.matched();
@@ -93,7 +93,7 @@ class Localizer {
     }
     if (buffer.swizzle || buffer.offset_bytes != 0) return "it has been placed";
     if (names_index(buffer.location)) return "its location names an index of its block";
-    // Owners are those of the whole: a part has coordinates of its own.
+    // The owners in a location are functions of the whole buffer's coordinates. A part has others.
     if (!buffer.location.empty() && !buffer.location.path.back().owners.empty())
       return "it is held by lanes";
     if (buffer.location.empty() && !view->location.empty() &&

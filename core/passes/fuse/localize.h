@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves a buffer that only one inner block uses into that block, where it is as small as one point
-// needs.
+// Moves a buffer that only one inner block uses into that block. There it is only as large as one
+// point needs.
 //
 //   block [] (in A, out C, none new T[0, 0] fp32(64:8, 8:1)) {
 //     0: block [x:64] (in A[x, 0], inout T[x, 0] fp32(1:8, 8:1), out C[x, 0]) {
@@ -13,11 +13,12 @@
 //     }
 //   }
 //
-// Requires: a new refinement (`none`) with one view, in one block, whose points see disjoint parts
-// of it: so no value passes from point to point, and what a point reads it wrote itself. Ensures:
-// the same values; the buffer's dense strides fit its new size. Goes on inside: the block that got
-// a buffer may hand it on. Runs after passes that bring a buffer's writer and reader into one
-// block, and before scalarize, which makes scalars of buffers that have become one element.
+// Requires: the buffer is an allocation (`none`) with one view, in one block, and different points
+// of that block see disjoint parts of it. A point then reads only what it has written itself.
+// Ensures: the same values; the buffer has dense strides for its new size. The pass goes on inside
+// the block that got the buffer, and may move it further. Runs after passes that bring the writer
+// and the reader of a buffer into one block, and before scalarize, which makes scalars of buffers
+// of one element.
 #pragma once
 
 #include <string>
@@ -31,8 +32,8 @@
 namespace stria::passes {
 
 struct LocalizeOptions {
-  std::vector<std::string> reqs = {
-      "main"};                        // tags of the blocks whose buffers move; their insides too
+  // Tags of the blocks whose buffers move; their insides too.
+  std::vector<std::string> reqs = {"main"};
   std::vector<std::string> ref_reqs;  // tags that a buffer must have
 };
 

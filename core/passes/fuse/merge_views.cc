@@ -14,8 +14,8 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// Makes what the block views of `part`, a view of the kernel, a view of `whole`, one of all of the
-// same tensor.
+// Makes the block's views of `part` views of `whole`. `part` is a view of the kernel, and `whole`
+// is its view of the whole tensor.
 void view_whole(Block& block, const Refinement& part, const std::string& whole) {
   for (Refinement& ref : block.refs) {
     if (ref.dir == RefDir::none || ref.from != part.into) continue;
@@ -29,7 +29,7 @@ void view_whole(Block& block, const Refinement& part, const std::string& whole) 
   }
 }
 
-// Refuses views that stay.
+// Refuses views that cannot be merged.
 Refusal why_not(const Block& kernel, const std::vector<size_t>& views) {
   for (const Statement& stmt : kernel.stmts)
     if (!stmt.block()) return "not all it holds are blocks";
@@ -47,7 +47,8 @@ void merge(Block& kernel, const Refinement& tensor, const std::vector<size_t>& v
   whole.access.assign(whole.access.size(), Affine());
   for (size_t d = 0; d < whole.shape.dims.size(); ++d)
     whole.shape.dims[d].size = tensor.shape.dims[d].size;
-  // The whole is called as its first part: that one first, for the others are called otherwise.
+  // The whole view gets the name of the first part. That part comes first, before others move to
+  // this name.
   for (const size_t r : views)
     for (Statement& stmt : kernel.stmts) view_whole(*stmt.block(), kernel.refs[r], whole.into);
   kernel.refs[views[0]] = std::move(whole);
@@ -55,7 +56,7 @@ void merge(Block& kernel, const Refinement& tensor, const std::vector<size_t>& v
     kernel.refs.erase(kernel.refs.begin() + static_cast<std::ptrdiff_t>(*r));
 }
 
-// The first tensor that the kernel writes through several views.
+// The views of the first tensor that the kernel writes through several of them.
 std::vector<size_t> several_views(const Block& kernel) {
   std::map<std::string, std::vector<size_t>> views;
   for (size_t r = 0; r < kernel.refs.size(); ++r)

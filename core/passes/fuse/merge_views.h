@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a kernel one view of each tensor that it writes, however many parts of it.
+// Gives a kernel one view of each tensor that it writes, instead of one for each part.
 //
 //   0: #kernel #pieces block [p:6] (in A[p], in B[p], out R[p], out R_0 = R[4 + p]) {
 //     0: block [p:1 = p] (3 - p >= 0; in A[0], out R[0]) { S }
@@ -11,10 +11,10 @@
 //     1: block [p:1 = p] (in B[0], out R[4 + p]) { S }
 //   }
 //
-// Requires: blocks alone inside, and views that are `out` and do not aggregate. Ensures: the same
-// values. A kernel's views are its arguments, and no two outputs of a kernel may be the same
-// memory. Runs after thread, which sees by the views that different points write different
-// elements.
+// Requires: the kernel holds blocks only, and the views are `out` and do not aggregate. Ensures:
+// the same values. A kernel's views are its arguments, and no two outputs of a kernel may be the
+// same memory. Runs after thread, which needs the separate views: they show that different points
+// write different elements.
 #pragma once
 
 #include <string>

@@ -16,7 +16,7 @@ using stripe::RefDir;
 using stripe::Statement;
 
 struct Uses {
-  std::set<std::string> reads, writes;  // refinements and scalars ("$x") of the block
+  std::set<std::string> reads, writes;  // names of refinements, and of scalars as "$x"
 };
 
 Uses uses_of(const Statement& stmt) {
@@ -37,7 +37,7 @@ Uses uses_of(const Statement& stmt) {
   return uses;
 }
 
-// The new order: old positions.
+// Finds the new order, as a list of old positions.
 class Ordering {
  public:
   explicit Ordering(const stripe::Place& place) {
@@ -49,12 +49,12 @@ class Ordering {
     consumers_.resize(count);
     std::map<std::string, size_t> writer, first_writer;
     for (size_t b = 0; b < count; ++b) {
-      // Dependencies that are there may ask for more than the order of conflicts.
+      // Given dependencies stay, even those that no conflict asks for.
       std::set<size_t> before(block.stmts[b].deps.begin(), block.stmts[b].deps.end());
       for (size_t a : conflicts.candidates(b))
         if (!before.count(a) && conflicts.must_wait(b, a)) before.insert(a);
       const Uses uses = uses_of(block.stmts[b]);
-      // What is read has been written, if only elsewhere.
+      // A read needs a write of the tensor before it, even if of other elements.
       for (const std::string& name : uses.reads)
         if (auto at = first_writer.find(name); at != first_writer.end()) before.insert(at->second);
       for (size_t a : before) after_[a].push_back(b);
@@ -71,7 +71,7 @@ class Ordering {
 
   std::vector<size_t> run() {
     std::vector<size_t> order;
-    std::vector<size_t> producers;  // done, with consumers that may still come; the last at the end
+    std::vector<size_t> producers;  // done, with consumers that are not; the latest at the end
     while (!ready_.empty()) {
       const size_t next = choose(producers);
       ready_.erase(next);
@@ -85,7 +85,7 @@ class Ordering {
   }
 
  private:
-  // The first consumer of the latest statement that has one that is ready.
+  // The first ready consumer of the latest statement that has one; else the first ready statement.
   size_t choose(std::vector<size_t>& producers) {
     for (size_t p = producers.size(); p-- > 0;) {
       std::set<size_t>& consumers = consumers_[producers[p]];
@@ -113,7 +113,7 @@ Status reorder_blocks(stripe::Program& program, const ReorderBlocksOptions& opti
                       PassContext& context) {
   for_each_selected_place(program, options.reqs, [&](Block& block, const stripe::Place& place) {
     context.matched();
-    // The prologue runs before #main.
+    // The prologue must stay before #main.
     if (block.tags.has("program"))
       return context.skipped(block.name, "its blocks have their order");
     const std::vector<size_t> order = Ordering(place).run();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings statements that use what another makes next to it.
+// Moves consumers next to their producers.
 //
 //   0: block (in A, out T) {…}    1: block (in A, out U) {…}
 //   2: block (in T, out B) {…}    3: block (in U, out C) {…}
@@ -7,12 +7,15 @@
 //   0: block (in A, out T) {…}    1: block (in T, out B) {…}
 //   2: block (in A, out U) {…}    3: block (in U, out C) {…}
 //
-// Takes the statements one by one: of those whose predecessors are done, one that reads what the
-// last one wrote, else what the one before that wrote, and so on; of several, and if there is none,
-// the first as they stood. Requires: nothing. Ensures: two statements of which one touches an
-// element that the other writes keep their order, so the values are the same; dependencies follow.
-// Runs before fusion and localize, which look at neighbours, and brings buffers' first and last
-// uses together for memory_placement.
+// The pass takes the statements one by one, of those whose predecessors are done. The next one is a
+// reader of what the last statement wrote; if there is none, a reader of what the statement before
+// that wrote, and so on. Among several, and if there is none at all, the first one in the old order
+// is next.
+//
+// Requires: nothing. Ensures: the same values. Two statements keep their order if one of them
+// touches an element that the other one writes; dependencies are renumbered. Runs before fusion and
+// localize, which look at neighbours. It also brings the first and the last use of a buffer
+// together, which helps memory_placement.
 //
 // Lowering puts kernels in the order of the Tile text, which the shipped pipelines keep. It is for
 // programs whose text computes early what is needed late.

@@ -19,7 +19,8 @@ using stripe::Refinement;
 
 constexpr int64_t kUsualLineBytes = 64;
 
-// Puts the views of tensors that are others now onto those.
+// A removed copy leaves one tensor for two. Moves the kernel's views of the one that is gone to the
+// other.
 void view_others(Block& section, Block& kernel, const LayoutPlan& plan,
                  const std::map<std::string, LayoutPlan::Layout>& layouts) {
   for (bool again = true; again;) {
@@ -38,7 +39,7 @@ void view_others(Block& section, Block& kernel, const LayoutPlan& plan,
   }
 }
 
-// How many tensors lie otherwise, and how many copies are gone.
+// How many tensors have a new layout, and how many copies were removed.
 struct Changes {
   int64_t layouts = 0, copies = 0;
 };
@@ -83,7 +84,7 @@ Changes apply(Block& section, const LayoutPlan& plan) {
 
 void describe(ChooseLayoutsOptions& options, OptionFields& fields) {
   fields.unit("memory", options.memory,
-              "memory unit of the model whose lines move; \"\": lines of 64 bytes",
+              "memory unit of the model whose lines are counted; \"\": lines of 64 bytes",
               WhenEmpty::none);
 }
 

@@ -7,16 +7,20 @@
 //
 //   0: block [i, j] (in T = A[i, j], out B = R[i, j]) { B = exp(T) }
 //
-// Of every layout that a neighbour suggests, a tensor gets the one with which the kernels that
-// touch it move the fewest bytes (stria/cost/block/walk_bytes.h); first from the inputs on, then
-// from the outputs back, and once more until nothing gets better; the start of least bytes wins, as
-// it was if none is better. A kernel that only copies costs nothing if its target lies like its
-// source: the readers of one read the other, or the writers of one write the other, and the copy
-// goes. Requires: nothing; leaves a #placed program and statements ordered by dependencies alone,
-// and tensors that a special, a block with blocks inside or lanes work on. Ensures: the same
-// values; the program's tensors keep their layout. Runs after split_prologue, for which copies of
-// constants cost nothing, and before pack_inputs, which copies what pays, and order_indices, which
-// walks along the layouts.
+// For each tensor the pass tries every layout that a neighbour suggests. It takes the one with
+// which the kernels that touch the tensor move the fewest bytes (stria/cost/block/walk_bytes.h). It
+// sweeps from the inputs to the outputs and back, until nothing gets better. There are three
+// starting points, and the result of fewest bytes wins; the old layouts stay if none is better.
+//
+// A kernel that only copies costs nothing if its target has the layout of its source: the copy is
+// then removed. Either the readers of the target read the source, or the writers of the source
+// write the target.
+//
+// Requires: nothing. It leaves a #placed program and sections that are ordered by dependencies as
+// they are, and tensors that a special or a block with blocks inside uses, or that lanes hold.
+// Ensures: the same values; the program's inputs and outputs keep their layout. Runs after
+// split_prologue, since copies of constants cost nothing in the prologue; before pack_inputs, which
+// copies inputs where that pays; and before order_indices, which orders loops along the layouts.
 #pragma once
 
 #include <string>
@@ -30,7 +34,7 @@
 namespace stria::passes {
 
 struct ChooseLayoutsOptions {
-  std::string memory;  // memory unit of the model whose lines move; "": lines of 64 bytes
+  std::string memory;  // memory unit of the model whose lines are counted; "": lines of 64 bytes
 };
 
 void describe(ChooseLayoutsOptions& options, OptionFields& fields);

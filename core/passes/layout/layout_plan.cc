@@ -17,9 +17,9 @@ using stripe::Block;
 using stripe::RefDir;
 using stripe::Refinement;
 
-// Tensors that a copy hands on to one another, looked at together; longer chains are cut.
+// At most so many tensors that are copies of one another are looked at together.
 constexpr size_t kMaxChain = 16;
-// Sweeps until nothing gets better; each makes the sum smaller.
+// At most so many pairs of sweeps. Each sweep that changes something lowers the sum.
 constexpr int kMaxSweeps = 8;
 
 void add_once(std::vector<int>& list, int value) {
@@ -50,7 +50,8 @@ LayoutPlan::LayoutPlan(const Block& section, int64_t line_bytes) : line_bytes_(l
   for (size_t s = 0; s < section.stmts.size(); ++s) add_kernel(section, static_cast<int>(s));
   find_copies(section);
 
-  std::vector<std::vector<int>> copied(tensors_.size());  // tensor -> those it is a copy of, or is
+  // For each tensor its copies, and the tensors that it is a copy of.
+  std::vector<std::vector<int>> copied(tensors_.size());
   for (const auto& [kernel, copy] : copies_) {
     const int source = by_name_.at(copy.source), target = by_name_.at(copy.target);
     copied[static_cast<size_t>(source)].push_back(target);
@@ -78,11 +79,11 @@ LayoutPlan::LayoutPlan(const Block& section, int64_t line_bytes) : line_bytes_(l
 }
 
 void LayoutPlan::add_tensors(const Block& section) {
-  std::map<std::string, int> names_of;  // tensor around -> views
+  std::map<std::string, int> names_of;  // tensor around the section -> number of views
   for (const Refinement& ref : section.refs)
     if (ref.dir != RefDir::none) ++names_of[ref.from];
   for (const Refinement& ref : section.refs) {
-    // Two names of one tensor: nothing is known of either.
+    // Two views of one tensor may overlap, so neither is analysed.
     if (ref.dir != RefDir::none && names_of[ref.from] > 1) continue;
     by_name_[ref.into] = static_cast<int>(tensors_.size());
     Tensor& tensor = tensors_.emplace_back();
@@ -145,7 +146,7 @@ void LayoutPlan::find_copies(const Block& section) {
   }
 }
 
-// Whether who reads the target may read the source: what was copied stays there.
+// May the readers of the target read the source? The source must keep what was copied.
 bool LayoutPlan::may_be_source(const WholeCopy& copy, int kernel) const {
   const Tensor& source = tensors_[static_cast<size_t>(by_name_.at(copy.source))];
   const Tensor& target = tensors_[static_cast<size_t>(by_name_.at(copy.target))];
@@ -153,7 +154,8 @@ bool LayoutPlan::may_be_source(const WholeCopy& copy, int kernel) const {
          (source.writers.empty() || source.writers.back() < kernel);
 }
 
-// Whether who works on the source may work on the target instead: nobody else does before.
+// May all that touch the source use the target instead? Nothing may touch the target before the
+// copy.
 bool LayoutPlan::may_be_target(const WholeCopy& copy, int kernel) const {
   const Tensor& source = tensors_[static_cast<size_t>(by_name_.at(copy.source))];
   const Tensor& target = tensors_[static_cast<size_t>(by_name_.at(copy.target))];
@@ -163,8 +165,8 @@ bool LayoutPlan::may_be_target(const WholeCopy& copy, int kernel) const {
 }
 
 std::optional<std::vector<int64_t>> LayoutPlan::strides(int tensor, const Layouts& layouts) const {
-  // From the tensor to the one that it is in the end.
-  std::vector<std::pair<const WholeCopy*, bool>> path;  // copy; is the tensor its target?
+  // Follows removed copies, from the tensor to the one that stands for it in the end.
+  std::vector<std::pair<const WholeCopy*, bool>> path;  // copy; true if the tensor is its target
   int at = tensor;
   while (layouts[static_cast<size_t>(at)].copy >= 0) {
     if (path.size() > kMaxChain) return std::nullopt;
@@ -239,7 +241,8 @@ std::optional<LayoutPlan::Layout> LayoutPlan::as_neighbour(const Kernel& kernel,
   const auto steps = strides(neighbour.tensor, layouts);
   if (!steps) return std::nullopt;
   const Tensor& tensor = tensors_[static_cast<size_t>(view.tensor)];
-  std::vector<int64_t> walked(tensor.sizes.size());  // what a step along the dimension moves there
+  // How far the neighbour's address moves with a step along each dimension.
+  std::vector<int64_t> walked(tensor.sizes.size());
   for (size_t d = 0; d < walked.size(); ++d) {
     if (tensor.sizes[d] < 2) continue;
     int mover = -1;
@@ -311,7 +314,7 @@ bool LayoutPlan::sweep(Layouts& layouts, bool from_inputs, bool equal) const {
       mine = layout;
       const double bytes = bytes_around(t, layouts);
       if (bytes < 0) continue;
-      // The first of those that cost the same, if that is asked for.
+      // With `equal`, the first candidate of the same cost replaces the old layout.
       if (bytes < least || (equal && !taken && bytes == least)) {
         best = layout;
         least = bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layouts of a section's tensors while choose_layouts looks for the best: what they may be and
-// what the kernels move with them. Nothing of the section changes.
+// The analysis of choose_layouts: which layouts the tensors of a section may have, and how many
+// bytes the kernels move with them. It does not change the section.
 #pragma once
 
 #include <cstdint>
@@ -16,30 +16,30 @@ namespace stria::passes {
 
 class LayoutPlan {
  public:
-  // A tensor lies on its own with strides of its dimensions, or it is the other tensor of a copy.
+  // A tensor has strides of its own, or it is replaced by the other tensor of a copy.
   struct Layout {
     std::vector<int64_t> strides;
-    int copy = -1;  // the kernel that need not run; `strides` counts where it is -1
+    int copy = -1;  // the copy that is removed; -1: none, and `strides` is the layout
     bool operator==(const Layout&) const = default;
   };
 
   LayoutPlan(const stripe::Block& section, int64_t line_bytes);
 
-  // Chooses; what is moved before and after.
+  // Bytes that the kernels move with the old layouts and with the new ones.
   struct Bytes {
     double before = 0, after = 0;
   };
   Bytes choose();
 
-  // Copies by the position of their kernel, as found in the section.
+  // The copies of the section, by the position of their kernel.
   const std::map<int, WholeCopy>& copies() const { return copies_; }
-  // Of every tensor whose layout is free: as chosen.
+  // The chosen layout of every tensor whose layout may change.
   std::map<std::string, Layout> layouts() const;
 
  private:
   struct View {
     int tensor = -1;
-    std::vector<std::vector<int64_t>> coefficients;  // of each index in each dimension: [d][i]
+    std::vector<std::vector<int64_t>> coefficients;  // [dimension][index]
   };
   struct Kernel {
     bool leaf = false;
@@ -51,9 +51,9 @@ class LayoutPlan {
     double element_bytes = 0;
     std::vector<int64_t> sizes;
     Layout layout;
-    bool free = false;                  // may lie otherwise
-    std::vector<int> writers, readers;  // kernels, in order; one that does both is in both
-    std::vector<int> kernels;           // all that touch it
+    bool free = false;                  // its layout may change
+    std::vector<int> writers, readers;  // kernels, in order; a kernel may be in both
+    std::vector<int> kernels;           // all kernels that touch it
   };
   using Layouts = std::vector<Layout>;
 
@@ -63,18 +63,20 @@ class LayoutPlan {
   bool may_be_source(const WholeCopy& copy, int kernel) const;
   bool may_be_target(const WholeCopy& copy, int kernel) const;
 
-  // The strides of a tensor's dimensions, through copies that need not run; nothing for a circle.
+  // The strides of a tensor's dimensions, seen through removed copies; nullopt if these form a
+  // cycle.
   std::optional<std::vector<int64_t>> strides(int tensor, const Layouts& layouts) const;
   bool is_removed(int kernel, const Layouts& layouts) const;
   double bytes_of(int kernel, const Layouts& layouts) const;
   double total(const Layouts& layouts) const;
-  // What the kernels that are touched by the layout of the tensor move; negative: not possible.
+  // Bytes that the kernels move which depend on the layout of the tensor. Negative if the layouts
+  // are impossible.
   double bytes_around(int tensor, const Layouts& layouts) const;
   std::vector<Layout> candidates(int tensor, const Layouts& layouts, bool from_inputs) const;
   std::optional<Layout> as_neighbour(const Kernel& kernel, const View& view, const View& neighbour,
                                      const Layouts& layouts) const;
-  // One sweep over the free tensors; whether something changed. `equal`: also to a layout that a
-  // neighbour in this direction has and that costs the same.
+  // One sweep over the free tensors; true if something changed. With `equal`, a tensor also takes a
+  // layout of the same cost, if it comes from a neighbour in this direction.
   bool sweep(Layouts& layouts, bool from_inputs, bool equal) const;
 
   int64_t line_bytes_;
@@ -82,7 +84,7 @@ class LayoutPlan {
   std::map<std::string, int> by_name_;
   std::vector<Kernel> kernels_;
   std::map<int, WholeCopy> copies_;
-  std::vector<int> order_;               // free tensors by their first writer
+  std::vector<int> order_;               // free tensors by the first kernel that touches them
   std::vector<std::vector<int>> reach_;  // tensor -> kernels whose bytes its layout may change
 };
 

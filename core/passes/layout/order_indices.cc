@@ -12,8 +12,8 @@ namespace {
 using stripe::Block;
 using stripe::Index;
 
-// Larger runs further outside; indices of one value and brought-in values are innermost, as they
-// were.
+// An index of a larger rank runs further outside. Indices of one value and outer values have the
+// lowest rank; they are innermost, in the order that they had.
 struct Rank {
   int group = 0;
   int64_t stride = 0;
@@ -22,7 +22,7 @@ struct Rank {
 Rank rank_of(const std::vector<IndexRole>& roles, const Index& index, bool rows_chosen) {
   for (const IndexRole& role : roles) {
     if (role.name != index.name) continue;
-    // Where scalars choose the rows, what is left to walk through is the inside of one.
+    // If scalars choose the rows of a store, output indices walk only inside a row.
     if (role.kind == IndexKind::output) return {rows_chosen ? 1 : 3, role.output_stride};
     return {2, role.input_stride};
   }

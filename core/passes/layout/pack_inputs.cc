@@ -18,7 +18,7 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// An input of a kernel and the dimension that is to have stride 1.
+// An input of a kernel, and the dimension that is to have stride 1.
 struct Packing {
   size_t ref = 0;
   size_t dim = 0;
@@ -31,7 +31,7 @@ bool chosen_by_scalars(const Block& kernel, const std::string& name) {
   });
 }
 
-// The one dimension of the view that moves with the index, one element a step.
+// The one dimension of the view that moves with the index, by one element for each point.
 std::optional<size_t> moved_dim(const Refinement& ref, const std::string& index) {
   std::optional<size_t> dim;
   for (size_t d = 0; d < ref.access.size(); ++d) {
@@ -42,7 +42,8 @@ std::optional<size_t> moved_dim(const Refinement& ref, const std::string& index)
   return dim;
 }
 
-// What has to be copied for the index to have lanes; nothing if that is not one input.
+// The input that must be copied so that the index can become lanes; nullopt if it is not exactly
+// one.
 std::optional<Packing> packing_for(const Block& kernel, const std::string& index) {
   std::optional<Packing> packing;
   for (size_t r = 0; r < kernel.refs.size(); ++r) {
@@ -79,7 +80,7 @@ class Packer {
   }
 
  private:
-  // Refuses a kernel that stays as it is; the copy is appended to the section.
+  // Appends the copy to the section, or refuses the kernel.
   Refusal pack(Block& kernel) {
     if (section_.tags.has("deps")) return "its block is ordered by dependencies";
     if (!is_leaf(kernel)) return "it holds blocks or a special";
@@ -105,7 +106,7 @@ class Packer {
         continue;
       }
       const auto elements = static_cast<double>(whole->shape.element_count());
-      // split_prologue makes the copy of a constant once for all runs, as all of the prologue.
+      // split_prologue moves the copy of a constant into the prologue, which runs only once.
       const bool free = whole->is_const && !section_.tags.has("prologue");
       if (!free && points < elements * static_cast<double>(options_.reads) &&
           elements > outputs * static_cast<double>(options_.per_output)) {
@@ -142,7 +143,7 @@ class Packer {
     packed.access.resize(whole.access.size());
     packed.shape = whole.shape;
     packed.location = whole.location;
-    // The dimension of the lanes innermost, the others in their order.
+    // The dimension of the lanes is contiguous; the others keep their order.
     packed.shape.dims = dense_with_inner(whole.shape.dims, packing.dim);
 
     Refinement from = element_view(whole, RefDir::in), to = element_view(packed, RefDir::out);
@@ -173,18 +174,22 @@ class Packer {
 
 void describe(PackInputsOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a kernel must have");
-  fields.add("reads", options.reads,
-             "points of the kernel for each element that is copied, at least, or as `per_output`",
-             {1});
+  fields.add(
+      "reads", options.reads,
+      "a copy pays if the kernel has so many points for each element that is copied, at least",
+      {1});
   fields.add("per_output", options.per_output,
-             "elements that are copied for each that the kernel writes, at most; 0 = none", {0});
-  fields.unit("memory", options.memory, "memory unit of the model that is to hold the copy");
-  fields.add("uncached_reads", options.uncached_reads,
-             "points for each element of a copy that it does not hold, at least; 0: no such copy",
+             "or if so many elements are copied for each that the kernel writes, at most; 0 = none",
              {0});
+  fields.unit("memory", options.memory, "memory unit of the model that is to hold the copy");
+  fields.add(
+      "uncached_reads", options.uncached_reads,
+      "points for each element of a copy that the memory does not hold, at least; 0 = no such copy",
+      {0});
   fields.formerly("far_reads");
-  fields.add("percent", options.percent, "of one instance of it, for the copy", {1, 100});
-  fields.add("min_range", options.min_range, "shortest vector index, in points", {2});
+  fields.add("percent", options.percent, "of one instance of that memory that the copy may take",
+             {1, 100});
+  fields.add("min_range", options.min_range, "an index with fewer points gets no lanes", {2});
 }
 
 Status pack_inputs(stripe::Program& program, const PackInputsOptions& options,

@@ -19,7 +19,8 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// Dimensions of the panels: their number, then the tensor's, of which `dim` is as long as a part.
+// Dimensions of the packed tensor: the number of panels, then the tensor's own dimensions, with
+// `dim` cut to the length of a part.
 std::vector<Dim> panel_dims(const Refinement& tensor, size_t dim, int64_t part) {
   std::vector<Dim> out = {{ceil_div(tensor.shape.dims[dim].size, part), 0}};
   out.insert(out.end(), tensor.shape.dims.begin(), tensor.shape.dims.end());
@@ -66,7 +67,7 @@ class PanelPacker {
     path_.pop_back();
   }
 
-  // Refuses a tensor that stays where it is; the copy is appended to the section.
+  // Appends the copies to the section, or refuses the tensor.
   Refusal pack(Block& block, const Refinement& view, int64_t dim) {
     if (dim < 0 || dim >= static_cast<int64_t>(view.access.size()))
       return fmt::format("'{}' has no dimension {}", view.into, dim);
@@ -98,7 +99,8 @@ class PanelPacker {
     return Refusal::none();
   }
 
-  // The views from the kernel to the block, whose name for the tensor is `name`.
+  // Makes the views of the tensor, from the kernel to the innermost block, views of the panels.
+  // `name` is the innermost block's name for the tensor.
   void move_views(const std::string& name, size_t dim, int64_t part, const Refinement& packed) {
     std::string into = name;
     for (size_t depth = path_.size() - 1; depth > 1; --depth) {
@@ -119,9 +121,9 @@ class PanelPacker {
     }
   }
 
-  // Of the whole panels, and of the last one: only that needs tests. What is beyond the tensor in
-  // it becomes 0, so that lanes may work on it: what memory happens to hold may be denormal, which
-  // takes many times as long.
+  // Adds one copy for the whole panels and one for the last panel, which alone needs tests. Beyond
+  // the tensor the last panel gets zeros, since lanes compute with them: what memory happens to
+  // hold may be denormal, and arithmetic on that takes many times as long.
   void add_copies(const Refinement& tensor, size_t dim, int64_t part, const Refinement& packed) {
     const int64_t whole = tensor.shape.dims[dim].size / part;
     const std::string name = path_[2]->name + "_panels_" + tensor.into;
@@ -148,7 +150,7 @@ class PanelPacker {
       from.access[d] = d == dim ? panel * part + along : along;
     }
     Block block = copy_kernel(name, std::move(from), std::move(to));
-    // Along the memory of the source.
+    // The loops run along the memory of the source.
     for (size_t d : order_by_stride(tensor.shape.dims)) {
       if (d == dim && panels.count > 1) block.idxs.push_back({"p", panels.count, {}, {}});
       if (packed.shape.dims[d + 1].size > 1)
@@ -161,7 +163,7 @@ class PanelPacker {
   Block& section_;
   const PackPanelsOptions& options_;
   PassContext& context_;
-  std::vector<Block*> path_;  // the entry block, the section, and inward
+  std::vector<Block*> path_;  // from the entry block over the section to the block at hand
 };
 
 }  // namespace
@@ -169,7 +171,7 @@ class PanelPacker {
 void describe(PackPanelsOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a kernel must have");
   fields.add("multiple_bytes", options.multiple_bytes,
-             "a part that is the whole dimension is made longer, to a multiple of it",
+             "a part that is the whole dimension is rounded up to a multiple of so many bytes",
              {1, 1 << 20});
 }
 

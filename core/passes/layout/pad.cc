@@ -36,7 +36,7 @@ int64_t largest_prime_factor(int64_t number) {
   return std::max(largest, number);
 }
 
-// Elements added before and behind, by dimension.
+// Elements that are added before and behind a tensor, in each dimension.
 struct Border {
   std::vector<int64_t> before, behind;
   bool operator==(const Border&) const = default;
@@ -54,7 +54,7 @@ struct Border {
   }
 };
 
-// The shape with its border, dense, the dimensions in the order in memory that they had.
+// The shape with its border: dense strides, and the old order of the dimensions in memory.
 TensorShape bordered(const TensorShape& shape, const Border& border) {
   TensorShape out = shape;
   std::vector<size_t> order(shape.dims.size());
@@ -73,7 +73,7 @@ TensorShape bordered(const TensorShape& shape, const Border& border) {
   return out;
 }
 
-// Within the percent of growth, and of 2^60 elements?
+// Is the growth at most `percent`, and the result below 2^60 elements?
 bool may_grow(const TensorShape& shape, const Border& border, int64_t percent) {
   double before = 1, after = 1;
   for (size_t d = 0; d < shape.dims.size(); ++d) {
@@ -90,7 +90,7 @@ std::vector<std::string> dim_names(size_t rank) {
   return names;
 }
 
-// A block over one piece of `tensor` that stores what `stmts` make.
+// A block over one piece of `tensor`, which it writes. It has no statements yet.
 Block piece_kernel(const std::string& name, const std::string& tensor, const Refinement& like,
                    const std::vector<SetPiece::Index>& indices, const std::vector<Affine>& point) {
   Block block;
@@ -107,7 +107,7 @@ Block piece_kernel(const std::string& name, const std::string& tensor, const Ref
   return block;
 }
 
-// Kernels that set the border of `ref`, which lies around `inside` (the shape without it), to 0.
+// Kernels that set the border of `ref` to 0. `inside` is the shape without the border.
 Result<std::vector<Statement>> border_kernels(const Refinement& ref, const TensorShape& inside,
                                               const Border& border) {
   std::vector<std::pair<std::string, Interval>> all, own;
@@ -161,13 +161,14 @@ class Padder {
   }
 
  private:
-  // What a kernel runs over.
+  // The points of a kernel, as ranges and constraints.
   struct Domain {
     std::vector<int64_t> ranges;
     std::vector<Affine> constraints;
   };
 
-  // Its points, of the named indices alone; constraints of others do not count.
+  // The points of the domain, projected to the named indices. Constraints over other indices are
+  // left out.
   static IntegerSet points_of(const Block& kernel, const Domain& domain,
                               const std::set<std::string>& names) {
     std::vector<std::pair<std::string, Interval>> box;
@@ -185,7 +186,8 @@ class Padder {
                        [&](const Affine::Term& term) { return names.count(term.first) > 0; });
   }
 
-  // What has to be looked at where `names` change: the indices that forms tie to them.
+  // The indices that must be considered if `names` change: all that occur in one form with them,
+  // directly or through others.
   static std::set<std::string> tied_to(std::set<std::string> names,
                                        const std::vector<Affine>& forms) {
     for (bool grows = true; grows;) {
@@ -199,7 +201,8 @@ class Padder {
     return names;
   }
 
-  // Refuses a kernel that stays as it is. Copies that it needs are appended to `before`.
+  // Drops constraints and rounds ranges, or refuses the kernel. Appends the copies that it needs to
+  // `before`.
   Refusal relax(Block& kernel, std::vector<Statement>& before) {
     if (!is_leaf(kernel)) return "it holds blocks or a special";
     const stripe::Intrinsic* product = combiner(kernel);
@@ -291,11 +294,11 @@ class Padder {
                        [&](const Affine& form) { return form.uses(index); });
   }
 
-  // The borders that the kernel's views need, by position.
+  // The borders that the kernel's views need, by the view's position.
   using Plan = std::map<size_t, Border>;
 
-  // Why the kernel may not run over `wider` instead, where `changed` run over more than in the plan
-  // so far. What no form ties to them is as it was.
+  // Refuses the domain `wider`, in which the indices `changed` run over more than in the plan so
+  // far. Indices that no form ties to these need not be considered.
   Refusal why_not(const Block& kernel, const Refinement& out, const Domain& wider,
                   const std::set<std::string>& changed, Plan& plan) {
     const std::string undecided = "whether zeros are enough is not known";
@@ -310,7 +313,8 @@ class Padder {
     bool writes_inside = true;
     for (size_t d = 0; d < out.access.size(); ++d)
       writes_inside = writes_inside && stays_inside(out, d);
-    // Without the solver: a factor that is never beside its tensor is no zero at any added point.
+    // A quick test without the solver: a factor that never reads outside of its tensor is not zero
+    // at any added point.
     for (const Refinement& ref : kernel.refs) {
       if (!writes_inside || !is_float_ || ref.dir != RefDir::in ||
           is_finite(*section_.find_ref(ref.from), ref))
@@ -327,7 +331,7 @@ class Padder {
     const std::set<std::string> names = tied_to(changed, forms);
     const IntegerSet before = points_of(kernel, original_, names);
     const IntegerSet points = points_of(kernel, wider, names);
-    // What is written beside the output's tensor nobody reads: it may be anything.
+    // Nobody reads what is written outside of the output tensor, so it may be anything.
     IntegerSet counting = points;
     Border beside(out.access.size());
     for (size_t d = 0; d < out.access.size(); ++d) {
@@ -342,12 +346,12 @@ class Padder {
       Border& planned = plan.try_emplace(position, Border(out.access.size())).first->second;
       const Border known = planned;
       planned.widen(beside);
-      // Ranges are rounded for a reason; what a constraint keeps out is not worth computing.
+      // A rounded range is worth such writes; a dropped constraint is not.
       if (wider.constraints.size() < original_.constraints.size() && planned != known)
         return "it would write beside its tensor";
     }
     IntegerSet all_inside = counting;
-    std::vector<IntegerSet> insides;  // of the inputs that may hold anything
+    std::vector<IntegerSet> insides;  // of inputs that may be infinite: where they are read inside
     size_t inputs = 0;
     for (size_t r = 0; r < kernel.refs.size(); ++r) {
       const Refinement& ref = kernel.refs[r];
@@ -369,8 +373,8 @@ class Padder {
       }
       if (!is_finite(*whole, ref)) insides.push_back(std::move(inside));
     }
-    // Every added point needs a zero; a float also one for every factor that may be infinite, and
-    // products of several finite ones may be.
+    // Every added point needs a factor that is zero. With floats, each factor that may be infinite
+    // must itself be zero. A product of several finite factors may be infinite as well.
     const bool exact = !is_float_ || (insides.empty() && inputs == 2);
     if (!exact && insides.size() < inputs && inputs > 2) return "more than two factors";
     if (exact) insides = {all_inside};
@@ -392,8 +396,8 @@ class Padder {
     return Refusal::none();
   }
 
-  // How far the view reaches beside its tensor along a dimension, at `points`; `inside` is left
-  // with those where it does not. Fails if that is not known.
+  // Sets `border` to how far the view reaches outside of its tensor along a dimension, at `points`.
+  // Restricts `inside` to the points where it does not. Fails if that is not known.
   Status reach(const IntegerSet& points, const Refinement& ref, size_t d, Border& border,
                IntegerSet& inside) const {
     const int64_t last = section_.find_ref(ref.from)->shape.dims[d].size - 1;
@@ -406,7 +410,7 @@ class Padder {
     return {};
   }
 
-  // Why the tensor cannot have sums beside it that mean nothing.
+  // Refuses a tensor whose border cannot hold sums that mean nothing.
   Refusal why_not_beside(const Refinement& whole, const Border& border) const {
     if (whole.dir != RefDir::none) return fmt::format("'{}' is the program's", whole.into);
     STRIA_RETURN_IF_REFUSED(why_not_grown(whole));
@@ -439,7 +443,7 @@ class Padder {
         [&](const std::string& tag) { return whole.tags.has(tag) || view.tags.has(tag); });
   }
 
-  // Why the tensor cannot have zeros around it.
+  // Refuses a tensor that cannot have zeros around it.
   Refusal why_no_border(const Block& kernel, const Refinement& whole, const Border& border) {
     const Refusal refusal = why_not_grown(whole);
     if (scribbled_.count(whole.into))
@@ -461,7 +465,7 @@ class Padder {
     return Refusal::none();
   }
 
-  // Why the tensor keeps its size: whoever sees it must be told.
+  // Refuses a tensor that cannot grow, because something else depends on its size or layout.
   Refusal why_not_grown(const Refinement& whole) const {
     if (whole.dir != RefDir::none)
       return fmt::format("'{}' is the program's; copy_inputs would copy it", whole.into);
@@ -575,10 +579,10 @@ class Padder {
   Block& section_;
   const PadOptions& options_;
   PassContext& context_;
-  Domain original_;  // of the kernel at hand
+  Domain original_;  // of the kernel at hand, before any change
   bool is_float_ = false;
-  std::map<std::string, Border> borders_;  // of the section's tensors, as they are to be
-  std::set<std::string> scribbled_;        // of these, those with anything beside them, not zeros
+  std::map<std::string, Border> borders_;  // that the section's tensors will get
+  std::set<std::string> scribbled_;        // tensors whose border holds sums, not zeros
 };
 
 }  // namespace
@@ -588,15 +592,15 @@ void describe(PadOptions& options, OptionFields& fields) {
   fields.add("prime_threshold", options.prime_threshold,
              "ranges with a prime factor of this or more become multiples of 8; 0 = none");
   fields.add("multiples", options.multiples,
-             "by index: its range becomes a multiple of this; what is written beside a tensor for "
-             "that is never read",
+             "by index: its range becomes a multiple of this; a tensor may grow for that, and what "
+             "is written in its border is never read",
              {1, 1 << 20});
   fields.tags("finite_refs", options.finite_refs,
               "tags of tensors that hold no infinity and no NaN");
   fields.add("max_growth", options.max_growth, "percent by which a tensor may grow",
              {0, 1'000'000});
   fields.add("copy_inputs", options.copy_inputs,
-             "kernels get copies of the program's tensors where that pays");
+             "kernels get padded copies of the program's tensors where that pays");
   fields.add("min_reads", options.min_reads,
              "points of the kernel for each element that is copied, at least", {1});
 }

@@ -1,31 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enlarges what a sum of products reads by zeros around it, so that the sum needs no constraint and
-// runs over rounder ranges.
+// Puts zeros around what a sum of products reads, so that the sum needs no constraint and its loops
+// have rounder ranges.
 //
 //   none new T[0] fp32(64:1)                                                      64 values, 3 taps
 //   #kernel block [x:64, k:3] (-1 + x + k >= 0, 64 - x - k >= 0, in T[-1 + x + k], …) { S }
 //   none new T[0] fp32(66:1)              the other views of T begin at 1; T[0] and T[65] get zeros
 //   #kernel block [x:64, k:3] (in T[x + k], …) { S }
 //
-// The points that are added multiply by a zero beside the tensor, and add it: exact if the product
-// is. For integers it is. For floats 0 * infinity is no zero, so every factor of an added point has
-// to be such a zero (a sum's tail: both matrices end early), or the other one of two be known to be
-// finite: a tensor with one of the tags of `finite_refs`. The sign of a zero tells nothing: a sum
-// that starts here starts from +0, to which no -0 can be added that would be seen; floats that
-// continue from what is there (`inout`) are left alone. No element of a tensor is written that was
-// not: what the added points write, other points write, or it lies beside the tensor.
+// Without a constraint the block has more points. An added point multiplies by a zero outside of
+// the tensor, and adds the product. That changes nothing if the product is exactly zero:
 //
-// Ranges of indices that are only summed over are rounded up where their largest prime factor is
-// prime_threshold or more, to a multiple of 8; or of any index by name, to what `multiples` says.
-// One that the output moves with makes that tensor larger, too, and the sums beside it mean
-// nothing: any operands will do for them, but no other kernel finds zeros there. Then constraints
-// are dropped, one after the other, as long as all this holds.
+// - With integers it always is.
+// - With floats 0 * infinity is not zero. So either every factor of an added point is such a zero,
+// as at the tail of a sum, where both matrices end early; or there are two factors, and the other
+// one is known to be finite: its tensor has one of the tags of `finite_refs`.
+// - The sign of a zero does not show: a sum that starts here starts from +0, and adding -0 to it
+// changes nothing. A sum of floats that continues from the tensor's content (`inout`) is left
+// alone.
 //
-// Only tensors that #main or #prologue allocate grow, all views of them with the new strides; one
-// that a special or a statement beside the kernels sees does not. The program's tensors keep their
-// shapes; with `copy_inputs` a kernel that reads each element often enough gets a copy with the
-// zeros around it. Requires: nothing. Ensures: the same values, bit for bit. Runs before tensorize,
-// whose tiles have no uneven ends then, and before memory is placed.
+// An added point writes only elements that other points write anyway, or elements outside of the
+// tensor.
+//
+// Ranges are rounded in two cases. A range of an index that is only summed over becomes a multiple
+// of 8 if its largest prime factor is `prime_threshold` or more. A range of any index that
+// `multiples` names becomes such a multiple. If the output moves with that index, the output tensor
+// grows, too. The sums in its border mean nothing, so any operands will do for them, and no other
+// kernel may expect zeros there. Then constraints are dropped one by one, as long as all of this
+// holds.
+//
+// Only tensors that #main or #prologue allocate grow, and all their views get the new strides. A
+// tensor that a special or a statement outside of kernels uses does not grow. The program's own
+// tensors keep their shapes; with `copy_inputs`, a kernel that reads each element often enough gets
+// a padded copy.
+//
+// Requires: nothing. Ensures: the same values, bit for bit. Runs before tensorize, whose tiles then
+// have no uneven ends, and before memory is placed.
 //
 // No shipped pipeline runs it, since their devices can mask a tile. It is for matrix units and
 // accelerators that cannot.
@@ -45,8 +54,8 @@ namespace stria::passes {
 
 struct PadOptions {
   std::vector<std::string> reqs = {"kernel", "contraction"};  // tags that a kernel must have
-  int64_t prime_threshold =
-      32;  // ranges with a prime factor of this or more are rounded up; 0 = none
+  // Ranges with a prime factor of this or more are rounded up; 0 = none.
+  int64_t prime_threshold = 32;
   std::map<std::string, int64_t> multiples;  // by index: its range becomes a multiple of this
   std::vector<std::string> finite_refs;      // tags of tensors without infinities and NaN
   int64_t max_growth = 100;                  // percent by which a tensor may grow

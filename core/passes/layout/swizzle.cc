@@ -20,13 +20,14 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// Points of the loops inside lanes that are looked at, of each access.
+// How many points of the loops inside a lane block are looked at, for each access.
 constexpr int64_t kPoints = 16;
 
-// One load or store by lanes: element numbers in the allocation, a row of lanes for each point.
+// One load or store by lanes: the element's number in the allocation, for each point a row over the
+// lanes.
 struct Pattern {
   std::vector<std::vector<int64_t>> rows;
-  double weight = 1;  // runs of the access
+  double weight = 1;  // how often the access runs
 };
 
 struct SwizzleTarget {
@@ -35,7 +36,7 @@ struct SwizzleTarget {
   Refusal refusal = Refusal::none();  // why its layout stays
 };
 
-// A refinement's first element in the allocation of that number, over variables.
+// The first element of a refinement in its allocation, as a form over variables.
 struct View {
   size_t target = 0;
   Affine offset;
@@ -61,13 +62,13 @@ class Swizzler {
 
  private:
   using Forms = std::map<std::string, Affine>;  // an index -> its value over variables
-  // The variables that lanes differ in, and those that loops inside run over.
+  // The variables in which lanes differ, and those of the loops inside.
   struct Lanes {
     std::map<std::string, std::pair<int64_t, int64_t>> digits;  // variable -> factor, range
     std::vector<std::pair<std::string, int64_t>> inside;
   };
 
-  // `located`: a block around has a unit.
+  // `located`: a block around this one has a location.
   void walk(Block& block, const Forms& outer, const std::map<std::string, View>& around,
             bool located, std::optional<Lanes> lanes, double runs) {
     Forms forms;
@@ -156,7 +157,7 @@ class Swizzler {
           first[static_cast<size_t>(lane)] +=
               offset.coefficient(variable) * (lane / digit.first % digit.second);
     pattern.rows.push_back(std::move(first));
-    // Then one step of each loop at a time.
+    // Then further points: each loop steps on alone.
     for (const auto& [variable, range] : lanes.inside) {
       const int64_t step = offset.coefficient(variable);
       for (int64_t at = 1; step != 0 && at < std::min(range, kPoints / 2); ++at) {
@@ -174,7 +175,8 @@ class Swizzler {
            (((element >> swizzle.shift) & ((int64_t{1} << swizzle.bits) - 1)) << swizzle.base);
   }
 
-  // Words of the worst bank, the mean over the points, weighted by how often they run.
+  // Distinct words in the worst bank: the mean over the points of an access, times how often it
+  // runs, summed over all accesses.
   double waits(const SwizzleTarget& target, const stripe::Swizzle& swizzle) const {
     const int64_t bytes = byte_size(target.ref->shape.type);
     double sum = 0;
@@ -237,9 +239,10 @@ class Swizzler {
 void describe(SwizzleOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a kernel must have");
   fields.unit("memory", options.memory, "memory unit whose allocations are laid out");
-  fields.add("banks", options.banks, "of that memory, a power of two", {2, 1 << 10});
-  fields.add("bank_bytes", options.bank_bytes, "of a word of a bank", {1, 1 << 10});
-  fields.add("lanes", options.lanes, "that run together", {2, 1 << 10});
+  fields.add("banks", options.banks, "number of banks of that memory, a power of two",
+             {2, 1 << 10});
+  fields.add("bank_bytes", options.bank_bytes, "bytes of a word of a bank", {1, 1 << 10});
+  fields.add("lanes", options.lanes, "number of lanes that run together", {2, 1 << 10});
 }
 
 Status swizzle(stripe::Program& program, const SwizzleOptions& options, PassContext& context) {

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lays allocations in banked memory out so that lanes meet different banks, without a gap between
-// rows.
+// Swizzles allocations in banked memory, so that lanes meet different banks. It leaves no gap
+// between rows.
 //
-//   none new<LOCAL> A_scratch[0, 0] fp32(32:32, 32:1)                    lanes read a column: one bank
-//   none new<LOCAL> A_scratch[0, 0] fp32(32:32, 32:1) swizzle(5, 0, 5)   … 32 banks
+//   none new<LOCAL> A_scratch[0, 0] fp32(32:32, 32:1)              lanes read a column: one bank
+//   none new<LOCAL> A_scratch[0, 0] fp32(32:32, 32:1) swizzle(5, 0, 5)               … 32 banks
 //
-// Of the layouts that exchange bits of an element's number by others (S: swizzle(bits, base,
-// shift)) the one that makes the lanes of all blocks wait least is taken, the simplest of equals;
-// none, if that is as good. Counted are the distinct words of the worst bank for neighbouring lanes
-// that run together, at the first points of the loops inside. Requires: lane blocks; nothing but
-// lanes touches the allocation. Ensures: the layout alone changes. Runs after
-// thread_lanes.
+// A swizzle XORs some bits of an element's number with others (S: swizzle(bits, base, shift)). The
+// pass takes the swizzle with which the lanes of all blocks wait least; of equals the simplest, and
+// none if that is as good. The wait of an access is the number of distinct words in the worst bank,
+// for neighbouring lanes that run together, at the first points of the loops inside.
 //
-// No shipped pipeline runs it: `cache` lays rows out with a gap (`odd`, `outputs`), which lanes of
-// their devices can bear. It is for matrix units that load fragments from banked memory, where a
-// gap breaks the alignment.
+// Requires: lane blocks; nothing but lanes touches the allocation. Ensures: the layout alone
+// changes. Runs after thread_lanes.
+//
+// No shipped pipeline runs it: `cache` lays rows out with a gap (`odd`, `outputs`), and lanes of
+// their devices can read rows with gaps. It is for matrix units that load fragments from banked
+// memory, where a gap breaks the alignment.
 #pragma once
 
 #include <cstdint>

@@ -18,11 +18,11 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// Points, by dimension of the buffer.
+// Votes for each dimension of the buffer, in points.
 struct Votes {
-  std::vector<double> reduction;  // of indices that reduce, or are lanes
-  std::vector<double> output;     // of indices that are contiguous in the output
-  bool special = false;           // a special sees the buffer
+  std::vector<double> reduction;  // by reduction indices and lane indices
+  std::vector<double> output;     // by indices that are contiguous in the output
+  bool special = false;           // a special uses the buffer
 };
 
 class Ballot {
@@ -66,7 +66,8 @@ class Ballot {
   Votes votes_;
 };
 
-// The dimension with the most votes, the one that is contiguous now if it is among them; -1: none.
+// The dimension with the most votes; of equals the one that is contiguous now. -1 if there are
+// none.
 int winner(const std::vector<double>& votes, const std::vector<Dim>& dims) {
   int best = -1;
   for (size_t d = 0; d < votes.size(); ++d) {
@@ -77,7 +78,7 @@ int winner(const std::vector<double>& votes, const std::vector<Dim>& dims) {
   return best;
 }
 
-// Refuses a buffer that keeps its layout.
+// Changes the buffer's layout, or refuses.
 Refusal try_transpose(Block& block, Refinement& buffer, const StatementUsers& users) {
   std::vector<Dim>& dims = buffer.shape.dims;
   if (buffer.swizzle || buffer.offset_bytes != 0) return "it has been placed";

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lays intermediate tensors out so that the dimension that their readers walk through is
-// contiguous.
+// Lays intermediate tensors out so that the dimension along which their readers walk is contiguous.
 //
 //   none new@0x0 T[0, 0] fp32(64:32, 32:1)
 //   1: block [i:8, j:32, k:64] (in A[i, k], in T[k, j] fp32(1:32, 1:1), out C[i, j]:add.fp32) {…}
 //   none new@0x0 T[0, 0] fp32(64:1, 32:64)
 //   1: block [i:8, j:32, k:64] (in A[i, k], in T[k, j] fp32(1:1, 1:64), out C[i, j]:add.fp32) {…}
 //
-// Each leaf that reads the tensor votes with the number of its points for the dimension that a
-// reduction index (a #vector block: its lane) of it walks by ones; without such votes, for the one
-// that the contiguous index of its output walks. Requires: a new refinement that has not been
-// placed, is not swizzled, and that no special sees. Ensures: the same values; strides are dense,
-// in the order that they had but for the chosen dimension, in the allocation and in every view. The
-// program's tensors keep their layout. Runs before order_indices, autotile and vectorize, which
-// choose by strides.
+// Each leaf block that reads the tensor votes for one dimension, with the number of its points. It
+// is the dimension along which a reduction index (of a #vector block: its lane index) walks by
+// single elements. If there are no such votes, it is the one along which the contiguous index of
+// the output walks.
+//
+// Requires: an allocation that has not been placed, has no swizzle, and that no special uses.
+// Ensures: the same values. The allocation and all its views get dense strides; the chosen
+// dimension becomes contiguous, and the others keep their order. The program's own tensors keep
+// their layout. Runs before order_indices, autotile and vectorize, which choose by strides.
 //
 // `choose_layouts` decides by bytes moved and is what the shipped pipelines run. This is the plain
 // rule, for machines whose model has no main memory to count bytes of.

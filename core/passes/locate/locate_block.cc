@@ -34,11 +34,13 @@ void locate_inside(stripe::Block& block, const LocateBlockOptions& options,
 void describe(LocateBlockOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block must have");
   fields.add("loc", options.loc, "units of the hardware model, outermost first");
-  fields.add("append", options.append, "add them to the location that the block has");
-  fields.add("where", options.where,
-             "only blocks at this location; a unit without numbers is any of its name, `*` is any "
-             "unit");
-  fields.add("inside", options.inside, "the blocks inside those that have the tags, not these");
+  fields.add("append", options.append, "add the units to the location that the block has");
+  fields.add(
+      "where", options.where,
+      "only blocks at this location; a unit without numbers matches all its instances, `*` any "
+      "unit");
+  fields.add("inside", options.inside,
+             "locate the blocks inside those that have the tags, not these themselves");
   fields.tags("inner_reqs", options.inner_reqs,
               "inside: tags that such a block must have; none = every one");
 }

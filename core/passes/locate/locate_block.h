@@ -4,7 +4,7 @@
 //   #kernel #contraction block [x:8] (…) { S }            reqs: contraction, loc: CONV
 //   #kernel #contraction block<CONV> [x:8] (…) { S }
 //
-// With `inside` it locates blocks inside those that `reqs` selects, at any depth:
+// With `inside` it locates the blocks inside those that `reqs` selects, at any depth:
 //
 //   #kernel block<CORE[t]> [t:2] (…) {                     inside, inner_reqs: tile, loc: CONV
 //     0: #tile block [x:8] (…) { S }
@@ -13,10 +13,10 @@
 //     0: #tile block<CONV> [x:8] (…) { S }
 //   }
 //
-// Requires: nothing; `where` leaves blocks alone whose present location is another. Ensures: the
-// location alone changes, and with it no meaning, for options cannot name an index of the block.
-// Runs once the blocks have their final shape and before passes that ask where a block runs; with
-// `inside` after the passes that cut blocks, for what they made.
+// Requires: nothing; with `where`, blocks at another location are left alone. Ensures: only the
+// location changes. That changes no value, since options cannot name an index of the block. Runs
+// when the blocks have their final shape, and before passes that ask where a block runs. With
+// `inside` it runs after the passes that cut blocks, and locates what they made.
 #pragma once
 
 #include <string>
@@ -33,9 +33,9 @@ namespace stria::passes {
 struct LocateBlockOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a block must have
   stripe::Location loc;                        // units of the hardware model, outermost first
-  bool append = false;                         // inside the unit where the block is already
-  stripe::Location where;               // pattern that its present location must fit; none = any
-  bool inside = false;                  // the blocks inside those that have the tags
+  bool append = false;                         // add them to the location that the block has
+  stripe::Location where;               // pattern that its present location must match; none = any
+  bool inside = false;                  // locate the blocks inside those that have the tags
   std::vector<std::string> inner_reqs;  // tags that a block inside must have
 };
 

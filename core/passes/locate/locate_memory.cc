@@ -44,7 +44,7 @@ class MemoryLocator {
     done_.insert(&ref);
   }
 
-  // What uses a block's refinements, and which of them view which outside.
+  // Which statements use a block's refinements, and which of these view which outer refinement.
   struct Names {
     explicit Names(const Block& block) : users(block) {
       for (size_t i = 0; i < block.refs.size(); ++i)
@@ -59,7 +59,8 @@ class MemoryLocator {
     return at != names_.end() ? at->second : names_.emplace(&block, block).first->second;
   }
 
-  // The views of the refinement `name` around the statement, in it and further inside.
+  // Sets the location of the statement's views of `name`, a refinement around it, and of the views
+  // of these further inside.
   void locate_views(stripe::Statement& stmt, const std::string& name) {
     Block* inner = stmt.block();
     if (!inner) return;
@@ -85,9 +86,10 @@ void describe(LocateMemoryOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block must have");
   fields.tags("ref_reqs", options.ref_reqs, "tags that a refinement must have");
   fields.add("loc", options.loc, "memory units of the hardware model, outermost first");
-  fields.add("append", options.append,
-             "add them to the location that a refinement has, instead of leaving that as it is");
-  fields.add("inside", options.inside, "the refinements of the blocks inside as well");
+  fields.add(
+      "append", options.append,
+      "add the units to the location that a refinement has; false = such a refinement stays");
+  fields.add("inside", options.inside, "also the refinements of the blocks inside");
 }
 
 Status locate_memory(stripe::Program& program, const LocateMemoryOptions& options,

@@ -4,9 +4,11 @@
 //   #kernel block [x:8] (in I[x] fp32(1:1), out O[x] fp32(1:1)) { S }              loc: DRAM
 //   #kernel block [x:8] (in<DRAM> I[x] fp32(1:1), out<DRAM> O[x] fp32(1:1)) { S }
 //
-// Sets the refinements of the selected blocks that have no location yet, and every view of them
-// further inside. Requires: nothing. Ensures: locations alone change, and no meaning. Runs after
-// the passes that make buffers of their own (vectorize, localize), whose locations it keeps.
+// Sets the location of those refinements of the selected blocks that have none, and of every view
+// of them further inside.
+//
+// Requires: nothing. Ensures: only locations change, and no values. Runs after the passes that make
+// buffers of their own (vectorize, localize), whose locations it keeps.
 #pragma once
 
 #include <string>
@@ -23,8 +25,8 @@ struct LocateMemoryOptions {
   std::vector<std::string> reqs = {"program"};  // tags that a block must have
   std::vector<std::string> ref_reqs;            // tags that a refinement must have
   stripe::Location loc;                         // memory units of the hardware model
-  bool append = false;  // also to refinements that have a location, at its end
-  bool inside = false;  // also those of the blocks inside
+  bool append = false;                          // add it to the location that a refinement has
+  bool inside = false;                          // also refinements of the blocks inside
 };
 
 void describe(LocateMemoryOptions& options, OptionFields& fields);

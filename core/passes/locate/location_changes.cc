@@ -12,7 +12,8 @@ namespace {
 
 using stripe::Block;
 
-// Numbers by an index have to be within the unit's count, where they are a memory's.
+// Does an index number a unit? In the location of a refinement, such a number must be within the
+// unit's count.
 bool numbers_by_index(const stripe::Location& location) {
   return std::any_of(location.path.begin(), location.path.end(),
                      [](const stripe::LocationUnit& unit) {
@@ -21,8 +22,8 @@ bool numbers_by_index(const stripe::Location& location) {
                      });
 }
 
-// Can a location break a rule there? The rules are about barriers, lanes, what lanes hold, points
-// under way and instructions of units.
+// Can a location in the kernel break a rule? There are rules about barriers, lanes, what lanes
+// hold, points under way, and instructions of units.
 bool locations_matter(const Block& kernel, bool located = false) {
   if (kernel.tags.has("pipeline") || kernel.tags.has("stencil")) return true;
   for (const stripe::Refinement& ref : kernel.refs) {
@@ -42,7 +43,7 @@ bool locations_matter(const Block& kernel, bool located = false) {
   });
 }
 
-// Of what the verifier says, the first broken rule without its place.
+// The first broken rule in the verifier's text, without the place.
 std::string rule_of(const std::string& broken) {
   const std::string line = broken.substr(0, broken.find('\n'));
   const size_t statement = line.rfind("`: "), path = line.find(": ");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locations that a pass sets, taken back in kernels that would not be legal with them: a barrier
-// needs a located block around it, nothing loads or stores beside lane blocks, and lanes hold what
-// they hold (S11, S12).
+// Locations that a pass sets, and that are restored in kernels which would not be legal with them.
+// A barrier needs a located block around it, nothing may load or store beside lane blocks, and
+// lanes keep what they hold (S11, S12).
 #pragma once
 
 #include <map>
@@ -14,17 +14,16 @@ namespace stria::passes {
 
 class LocationChanges {
  public:
-  // Sets the location, which is a block's or a refinement's of the program, and remembers what was
-  // there.
+  // Sets a location of a block or refinement of the program, and remembers the old one.
   void set(stripe::Location& location, stripe::Location then);
 
-  // After all of them: takes back those in kernels that are not legal now, with the reason, and
-  // counts the others as changed.
+  // To be called after all changes. Restores the locations in kernels that are not legal now, notes
+  // the reason, and counts the others as changed.
   Status settle(stripe::Program& program, PassContext& context);
 
  private:
   Status settle(stripe::Program& program, stripe::Block& section, PassContext& context);
-  // Those in the block, taken back if asked to; how many there are.
+  // Counts the changes in the block, and restores them if `take_back` is set.
   int64_t inside(stripe::Block& block, bool take_back);
 
   std::map<stripe::Location*, stripe::Location> before_;

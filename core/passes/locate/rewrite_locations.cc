@@ -44,7 +44,7 @@ class LocationRewriter {
       then.path.insert(then.path.end(),
                        location.path.begin() + static_cast<ptrdiff_t>(rule.prefix.path.size()),
                        location.path.end());
-      // Numbers that stay may be beyond the other unit's count.
+      // The kept numbers may be beyond the new unit's count.
       if (Status fits = check_location(context_.model(), use, fmt::format("/rewrites/{}", i), then);
           !fits.ok())
         context_.skipped(to_string(location), fits.message());
@@ -61,18 +61,19 @@ class LocationRewriter {
 };
 
 void describe_rewrite(LocationRewrite& rewrite, OptionFields& fields) {
-  fields.add("prefix", rewrite.prefix,
-             "how a location begins; a unit without numbers is any of its name, `*` is any unit");
+  fields.add(
+      "prefix", rewrite.prefix,
+      "how a location begins; a unit without numbers matches all its instances, `*` any unit");
   fields.add("target", rewrite.target,
-             "what takes its place; a unit without numbers keeps those that were there");
+             "what replaces that; a unit without numbers keeps the old numbers");
 }
 
 }  // namespace
 
 void describe(RewriteLocationsOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags of the blocks that are rewritten; their insides too");
-  fields.add("rewrites", options.rewrites, "the first whose prefix fits is taken",
-             describe_rewrite);
+  fields.add("rewrites", options.rewrites,
+             "rewrites, of which the first with a matching prefix is used", describe_rewrite);
 }
 
 Status rewrite_locations(stripe::Program& program, const RewriteLocationsOptions& options,

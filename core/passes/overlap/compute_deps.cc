@@ -29,10 +29,10 @@ void set_dependencies(Block& block, const Dependencies& found, PassContext& cont
 
 void describe(ComputeDepsOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block must have");
-  fields.add("inside", options.inside, "the blocks inside them as well");
+  fields.add("inside", options.inside, "also the blocks inside them");
   fields.add("solver_steps", options.solver_steps,
-             "work of the solver for one block, in steps of about 2 ns; beyond it statements whose "
-             "boxes meet wait; 0 = no limit");
+             "limit of the solver's work for one block, in steps of about 2 ns; beyond it, "
+             "statements whose boxes meet wait; 0 = no limit");
 }
 
 Status compute_deps(stripe::Program& program, const ComputeDepsOptions& options,

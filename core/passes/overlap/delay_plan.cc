@@ -17,11 +17,11 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// A value that the store reads may be copied if it has at most one element for so many that are
-// stored.
+// A value that the store reads may be copied if at least so many elements are stored for each of
+// its elements.
 constexpr double kStoredPerCopied = 16;
 
-// The block's only index of its own, if the others bring one value in.
+// The block's only index that is no outer value; null if there are several.
 const Index* own_index(const Block& block) {
   const Index* own = nullptr;
   for (const Index& index : block.idxs) {
@@ -32,7 +32,8 @@ const Index* own_index(const Block& block) {
   return own;
 }
 
-// Nothing but loops around blocks?
+// Is the block just loops around blocks, without constraints, a location, or tags that change how
+// it runs?
 bool is_plain_loop(const Block& block) {
   return !block.idxs.empty() &&
          std::all_of(block.idxs.begin(), block.idxs.end(),
@@ -41,7 +42,7 @@ bool is_plain_loop(const Block& block) {
          !block.tags.has("deps") && !is_leaf(block);
 }
 
-// Are all stores to the block's view `name` of the block around it past the caches?
+// Do all stores of the block to `name`, a refinement around it, bypass the caches?
 bool streams(const Block& block, const std::string& name) {
   for (const Refinement& ref : block.refs) {
     if (ref.from != name || !is_written(ref)) continue;
@@ -53,7 +54,7 @@ bool streams(const Block& block, const std::string& name) {
   return true;
 }
 
-// Elements that one run of the block stores, constraints ignored.
+// The number of elements that one run of the block stores. Constraints are ignored.
 double stores_of(const Block& block) {
   double stores = 0;
   for (const Statement& stmt : block.stmts) {
@@ -101,7 +102,8 @@ class DelayPlanner {
     return Refusal::none();
   }
 
-  // What the last statement stores, which no other one touches, and what it stores that from.
+  // Checks the last statement, which must be the only one that touches what it stores. Finds the
+  // allocations that it reads.
   Refusal find_store() {
     plan_.store = loop_.stmts.size() - 1;
     std::set<std::string> stored;
@@ -125,7 +127,8 @@ class DelayPlanner {
     return Refusal::none();
   }
 
-  // A row is stored while the next one is read, and while other results of that one are written.
+  // Refuses tensors that meet: a row is stored while the next row is read and its other results are
+  // written.
   Refusal why_tensors_meet() const {
     for (const Refinement& out : loop_.refs)
       for (const Refinement& other : loop_.refs) {
@@ -138,8 +141,8 @@ class DelayPlanner {
     return Refusal::none();
   }
 
-  // The statement that computes most, if the store can go with it; else the next one. Refuses for
-  // what the first of them is refused for.
+  // Finds the host: of the statements beside which the store can run, the one that computes most.
+  // If there is none, gives the reason against the first candidate.
   Refusal find_host() {
     const double stored = stores_of(statement(plan_.store));
     const double enough = static_cast<double>(rules_.min_instructions) * stored;
@@ -148,7 +151,7 @@ class DelayPlanner {
       if (const double work = instructions_of(statement(i)); work >= enough)
         hosts.emplace_back(work, i);
     if (hosts.empty()) return "no statement of a row computes much";
-    std::sort(hosts.begin(), hosts.end(), std::greater<>());  // of equal ones the last
+    std::sort(hosts.begin(), hosts.end(), std::greater<>());  // of equals, the last one first
     Refusal first = Refusal::none();
     for (const auto& [work, i] : hosts) {
       plan_.host = i;
@@ -175,7 +178,8 @@ class DelayPlanner {
     return Refusal::none();
   }
 
-  // What the next row writes before the store has read it. `stored`: elements.
+  // Finds what the next row writes before the store has read it. `stored` is the number of elements
+  // that are stored.
   Refusal find_copies(double stored) {
     plan_.copied.clear();
     for (size_t i = 0; i <= plan_.host; ++i)
@@ -184,7 +188,7 @@ class DelayPlanner {
         if (i == plan_.host && in_same_pieces(view)) continue;
         const Refinement& value = *loop_.find_ref(view.from);
         const int64_t elements = value.shape.element_count();
-        // Registers are not indexed by loops.
+        // A loop cannot index registers, so only a single value there can be copied.
         const bool small = static_cast<double>(elements) * kStoredPerCopied <= stored &&
                            (elements == 1 || value.location.empty());
         if (!small)
@@ -195,8 +199,7 @@ class DelayPlanner {
     return Refusal::none();
   }
 
-  // Do the pieces that the host writes lie beside each other, and does the store read the same
-  // ones?
+  // Are the pieces that the host writes disjoint, and does the store read the same pieces?
   bool in_same_pieces(const Refinement& written) const {
     const Block& host = statement(plan_.host);
     const Block& store = statement(plan_.store);

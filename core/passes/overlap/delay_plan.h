@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What delay_stores does with a kernel's rows: which statement of a row stores it, beside which
-// statement of the next row that runs, and in which pieces.
+// The analysis of delay_stores: which statement of a row stores it, beside which statement of the
+// next row that store runs, and in which pieces.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,29 @@
 namespace stria::passes {
 
 struct DelayRules {
-  bool stream = true;             // only stores past the caches
-  int64_t min_instructions = 16;  // of the host for each element that is stored
+  bool stream = true;             // only stores that bypass the caches
+  int64_t min_instructions = 16;  // of the host for each element that is stored, at least
 };
 
 struct DelayPlan {
-  // A loop of the host, the one of the store that goes with it, and how many of its turns in each.
+  // A loop of the host, the corresponding loop of the store, and how many iterations of the latter
+  // run in one iteration of the former.
   struct Piece {
     std::string host, store;
     int64_t count = 1;
   };
-  std::string row;  // index of the loop over the rows
+  std::string row;  // the index of the loop over rows
   int64_t rows = 0;
-  // Statements of the loop: the last one, and the one of the next row that it runs beside.
+  // Statements of the loop: the last one, which stores, and the one of the next row beside which it
+  // runs.
   size_t store = 0, host = 0;
   std::vector<Piece> pieces;          // one for each loop of the host
   std::set<std::string> handed_over;  // allocations of the loop that the store reads
-  // Of these: what the next row writes before the store has read it, so that it reads a copy.
+  // Those that the next row writes before the store has read them. The store reads a copy instead.
   std::set<std::string> copied;
 };
 
-// `loop`, the only statement of `around`, holds what is done with a row. `names`: of the tensors of
+// `loop` is the only statement of `around` and holds the work on a row. `names` are the tensors of
 // `around`. Refuses rows whose stores cannot be delayed, or gain nothing by it.
 Refusal plan_delay(const stripe::Block& around, const stripe::Block& loop, const TensorNames& names,
                    const DelayRules& rules, DelayPlan& plan);

@@ -22,7 +22,8 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// Whether the statements read what the block around them has as `name`, write it, or both.
+// How the statements use `name`, a refinement of the block around them: `in`, `out`, `inout`, or
+// `none`.
 RefDir direction_of(const std::vector<Statement>& stmts, const std::string& name) {
   bool touched = false, reads_first = false, written = false;
   for (const Statement& stmt : stmts) {
@@ -38,8 +39,8 @@ RefDir direction_of(const std::vector<Statement>& stmts, const std::string& name
   return !written ? RefDir::in : reads_first ? RefDir::inout : RefDir::out;
 }
 
-// The statements as a block of their own in `around`, run where the constraints, over around's
-// indices, hold. Allocations of `around` in `own` move in.
+// Makes a block inside `around` of the statements. It runs where the constraints, which are over
+// the indices of `around`, hold. Allocations of `around` in `own` move into it.
 Block guarded(Block& around, std::vector<Statement> stmts, std::vector<Affine> constraints,
               const std::set<std::string>& own = {}) {
   Block out;
@@ -74,7 +75,7 @@ Block guarded(Block& around, std::vector<Statement> stmts, std::vector<Affine> c
   return out;
 }
 
-// A block that copies all of a value that a row hands over to `copy`, an allocation like it.
+// A block that copies all of `value` to `copy`, an allocation of the same shape.
 Block copy_of(const Refinement& value, const Refinement& copy) {
   Block out;
   out.refs = {value, copy};
@@ -106,7 +107,7 @@ class Delay {
   void run() {
     Block first_row = row_alone();
     Block store = std::move(statement(plan_.store));
-    // The row after this one, which all but the store is about.
+    // All statements except the store now work on the row after this one.
     const std::map<std::string, Affine> after = {{plan_.row, Affine::of(plan_.row) + Affine(1)}};
     std::vector<Affine> is_row = {Affine(plan_.rows - 2) - Affine::of(plan_.row)};
     for (const Affine& constraint : loop_.constraints)
@@ -133,7 +134,7 @@ class Delay {
  private:
   Block& statement(size_t i) { return *loop_.stmts[i].block(); }
 
-  // The part of a row that a statement belongs to: before the host, the host, after it.
+  // The part to which a statement belongs: 0 before the host, 1 the host, 2 after it.
   int part_of(size_t statement) const {
     return statement < plan_.host ? 0 : statement == plan_.host ? 1 : 2;
   }
@@ -144,7 +145,7 @@ class Delay {
         if (view.dir != RefDir::none && view.from == name) parts.insert(part_of(i));
     return parts;
   }
-  // By part, but for the host: allocations that it alone uses.
+  // For the parts before and after the host: the allocations that only this part uses.
   std::map<int, std::set<std::string>> own_allocations() {
     std::map<int, std::set<std::string>> own = {{0, {}}, {2, {}}};
     for (const Refinement& ref : loop_.refs) {
@@ -154,7 +155,7 @@ class Delay {
     return own;
   }
 
-  // All but the store of the first row.
+  // A block with all statements of the first row except the store.
   Block row_alone() const {
     Block out = loop_;
     out.name.clear();
@@ -172,7 +173,7 @@ class Delay {
     return out;
   }
 
-  // What the other statements read and write of a row is now that of the next one.
+  // Moves the views of the other statements to the next row. The store keeps views of this row.
   void view_row_after(Block& store, const std::map<std::string, Affine>& after) {
     std::vector<Refinement> refs;
     for (const Refinement& ref : loop_.refs) {
@@ -190,7 +191,7 @@ class Delay {
     loop_.refs = std::move(refs);
   }
 
-  // The block views `now` where it viewed `before`. True if it did.
+  // Makes the block's views of `before` views of `now`. True if it has any.
   static bool view_as(Block& block, const std::string& before, const std::string& now) {
     bool did = false;
     for (Refinement& view : block.refs) {
@@ -201,7 +202,7 @@ class Delay {
     return did;
   }
 
-  // What is handed over lives as long as the loop.
+  // Moves the allocations that the store reads out of the loop, so that they live from row to row.
   void hand_over_around(Block& first_row) {
     for (Refinement& ref : loop_.refs) {
       if (ref.dir != RefDir::none || !plan_.handed_over.count(ref.into)) continue;
@@ -216,8 +217,8 @@ class Delay {
     }
   }
 
-  // Statements that copy what the store reads and the next row writes before that; the store reads
-  // the copies, which live for one row.
+  // Statements that copy the values which the next row would overwrite before the store reads them.
+  // The store then reads the copies, which live for one row.
   std::vector<Statement> copies(Block& store) {
     std::vector<Statement> all;
     for (const std::string& name : plan_.copied) {
@@ -250,7 +251,7 @@ class Delay {
                                      : joined_name(host.name, store.name);
     host.comments = joined_comments(std::move(host.comments), std::move(store.comments));
 
-    // The store's loop becomes the host's.
+    // The loop over the store's pieces becomes that of the host.
     Block& piece_of_store = *store.stmts[0].block();
     substitute_indices(store, steps);
     for (Refinement& ref : store.refs) {
@@ -280,9 +281,9 @@ class Delay {
   const DelayPlan& plan_;
 };
 
-// The block around the kernel's only loop over several statements; null if there is none. A kernel
-// that is that loop itself becomes a block around it. `names`: of the tensors around the kernel,
-// then of those of the block that is returned.
+// Finds the kernel's only loop over several statements, and returns the block around it; null if
+// there is none. If the kernel itself is that loop, it becomes a block around it. `names` are first
+// the tensors around the kernel, and afterwards those of the returned block.
 Block* around_rows(Block& kernel, TensorNames& names) {
   const bool holds_blocks = std::all_of(kernel.stmts.begin(), kernel.stmts.end(),
                                         [](const Statement& stmt) { return stmt.block(); });
@@ -312,11 +313,11 @@ Refusal delay_rows(Block& kernel, TensorNames names, const DelayRules& rules) {
 
 void describe(DelayStoresOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a kernel must have");
-  fields.add("stream", options.stream, "only stores past the caches");
+  fields.add("stream", options.stream, "only stores that bypass the caches");
   fields.add(
       "min_instructions", options.min_instructions,
-      "of the next row's statement that the store goes with, at least, for each element that "
-      "is stored, by the records of the functions",
+      "instructions of the next row's statement beside which the store runs, for each element that "
+      "is stored, at least; by the records of the functions",
       {0, 1 << 20});
 }
 

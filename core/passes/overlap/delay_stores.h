@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores the results of one row while the next row is calculated: memory writes while the core
-// works.
+// Stores the results of one row while the next row is computed, so that memory writes while the
+// core works.
 //
 //   #kernel block [c:8] (in A…, out O…) {
 //     0: block [i:64] (in A[i, 0] …, out O[i, 0] …, none new E[0] fp32(512:1), none new S[0] …) {
@@ -20,26 +20,28 @@
 //     }
 //   }
 //
-// A row that is worked on in several passes over it uses the core in some and memory in others.
-// Here the last statement of a row, its store, runs in pieces between those of the statement of the
-// next row that computes most: the host. How much a statement computes say the records of its
-// functions (Cost, core/builtins); less than `min_instructions` for each element that is stored is
-// not worth it. What the store reads and the next row writes too early, a maximum or a mean of the
-// row, is copied first, if it is small.
+// Some statements of a row keep the core busy, and others the memory. The last statement of a row,
+// its store, runs here in pieces between the pieces of another statement: the one of the next row
+// that computes most, which is called the host. The records of functions say how much a statement
+// computes (Cost, core/builtins). With less than `min_instructions` for each stored element the
+// change does not pay. If the next row writes too early what the store reads, such as a maximum or
+// a mean of the row, that value is copied first, if it is small.
 //
-// Requires, or the row stays as it is:
-// - The rows are one plain loop, the kernel itself or inside it, and begin with the first. A point
-//   of it may be several rows side by side.
-// - Rows do not add up, and none is read where one is stored: each would wait for the one before.
-// - Nothing but the store touches what it stores, and it writes nothing else. Other results are
-//   written by the statements before it, those of the next row early.
-// - Host and store loop over the same pieces in the same order, without a test for the last one; a
-//   piece that is stored is no larger than one that is computed. Otherwise pieces would have to be
-//   cut anew.
-// - What the store reads of whole rows the host writes, piece by piece where the store has read it,
-//   or a later statement. A copy of a whole row would cost what is to be gained.
-// Ensures: the same values, each row's in the same order. Runs after stream_stores, which says what
-// goes past the caches, and before prefetch, which looks at the loops as they are then.
+// Requires these conditions; otherwise the row stays as it is:
+//
+// - The rows are one plain loop, which is the kernel itself or inside it, and which begins with the
+// first row. One point of the loop may be several rows side by side.
+// - Rows do not aggregate into each other, and no row is read where one is stored. Otherwise each
+// row would wait for the one before.
+// - Only the store touches what it stores, and it writes nothing else. Other results are written by
+// the statements before it, so those of the next row are written early.
+// - Host and store loop over the same pieces in the same order, without a test for the last piece.
+// A stored piece is no larger than a computed one. Otherwise pieces would have to be cut again.
+// - What the store reads of a whole row is written by the host, piece by piece after the store has
+// read it, or by a later statement. A copy of a whole row would cost as much as the change gains.
+//
+// Ensures: the same values, and those of each row in the same order. Runs after stream_stores,
+// which says which stores bypass the caches, and before prefetch, which needs the final loops.
 #pragma once
 
 #include <cstdint>
@@ -55,8 +57,8 @@ namespace stria::passes {
 
 struct DelayStoresOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
-  bool stream = true;                          // only stores past the caches
-  // Of the host, for each element that is stored: one exponential is enough.
+  bool stream = true;                          // only stores that bypass the caches
+  // Instructions of the host for each element that is stored, at least. One exponential is enough.
   int64_t min_instructions = 16;
 };
 

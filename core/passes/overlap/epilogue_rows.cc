@@ -18,11 +18,11 @@ using stripe::Index;
 using stripe::Refinement;
 using stripe::Statement;
 
-// Blocks from one statement of a block down to a loop, both included.
+// The blocks from a statement down to a loop, both included.
 using LoopPath = std::vector<Block*>;
 
-// Does a block inside test values from outside at each of the loop's points? A tile at an edge
-// does: few are, and a loop inside the loop would test apart.
+// Does a block inside test outer values at each point of the loop? A tile at an edge does. There
+// are few of them, and a cut loop would have to test twice.
 bool tests_inside(const Block& loop) {
   return std::any_of(loop.stmts.begin(), loop.stmts.end(), [](const Statement& stmt) {
     const Block* inner = stmt.block();
@@ -35,8 +35,8 @@ bool tests_inside(const Block& loop) {
   });
 }
 
-// Cuts the loop so that it has at least so many turns, about as many if it can; false: it is too
-// short.
+// Cuts the loop so that it has at least `rows` iterations, and not many more if possible. False if
+// it is too short.
 bool make_turns(Block& loop, int64_t rows) {
   if (runs_in_its_own_way(loop)) return false;
   const std::vector<const Index*> indices = loop_indices(loop);
@@ -56,7 +56,7 @@ bool make_turns(Block& loop, int64_t rows) {
   return true;
 }
 
-// The view as the last block of the path sees it, which all blocks of the path get.
+// Adds the view to all blocks of the path, and returns the last block's.
 Refinement brought_down(const LoopPath& path, Refinement view) {
   for (Affine& access : view.access) access = Affine();
   view.tags = {};
@@ -72,10 +72,11 @@ class EpilogueFetcher {
  public:
   explicit EpilogueFetcher(const FetchRequest& request) : request_(request) {}
 
-  // `large`: the block's names of views of large tensors.
+  // `large`: the block's names for large tensors.
   int64_t run(Block& block, const std::set<std::string>& large) const {
     int64_t asked = 0;
-    // Of the statements with a loop the last one asks: what others have in common is no epilogue.
+    // Only the last statement with a loop prefetches: what follows an earlier one is not an
+    // epilogue.
     bool is_last = true;
     for (size_t s = block.stmts.size(); s-- > 0;) {
       Block* inner = block.stmts[s].block();
@@ -92,7 +93,7 @@ class EpilogueFetcher {
   }
 
  private:
-  // Of the loops in the block the one of most points.
+  // Finds the loop with the most points in the block.
   void find_loop(Block& block, LoopPath& path, LoopPath& longest) const {
     path.push_back(&block);
     if (block.tags.has(request_.loop)) {
@@ -105,7 +106,7 @@ class EpilogueFetcher {
     path.pop_back();
   }
 
-  // The block's views of large tensors that statements behind `position` use, as it sees them.
+  // The block's views of large tensors that statements after `position` use.
   std::vector<Refinement> used_after(const Block& block, size_t position,
                                      const std::set<std::string>& large) const {
     std::set<std::string> used, streamed;

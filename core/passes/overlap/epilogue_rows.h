@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is used after a tile's reduction: asked for row by row, while the reduction runs.
+// The case `epilogue` of prefetch: what is used after a tile's reduction is prefetched row by row
+// while the reduction runs.
 //
 //   1: #tile block [c:64] (in A…, in B…, inout S_acc…) { a step }
 //   1: #tile block [c:16] (in A…, in B…, inout S_acc…, in R[0, 0] fp32(14:256, 32:1)) {
@@ -17,7 +18,7 @@
 
 namespace stria::passes {
 
-// Of the kernel's views that `large` names. How many views are asked for.
+// Looks at the kernel's views that `large` names. Returns how many views are prefetched.
 int64_t fetch_epilogue_rows(stripe::Block& kernel, const std::set<std::string>& large,
                             const FetchRequest& request);
 

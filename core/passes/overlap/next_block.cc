@@ -16,8 +16,8 @@ using stripe::Index;
 using stripe::RefDir;
 using stripe::Refinement;
 
-// Where the next point of a block is: `step` is its fastest index, and from that one's last value
-// `around`, of the block or of `parent` around it, goes on. Either may be null.
+// How to get to the next point of a block. `step` is its fastest index. After the last value of
+// `step`, the index `around` of the block, or of `parent` around it, advances. Either may be null.
 struct BlockStep {
   const Block* block = nullptr;
   const Block* parent = nullptr;
@@ -33,7 +33,7 @@ BlockStep next_step(const Block& block, const Block* parent) {
   if (own.size() > 1) {
     out.around = own[1];
   } else if (parent && !parent->tags.has("parallel")) {
-    // Points of a parallel block are other cores'.
+    // Other points of a parallel block run on other cores.
     const std::vector<const Index*> outer = loop_indices(*parent);
     if (!outer.empty()) {
       out.parent = parent;
@@ -43,8 +43,8 @@ BlockStep next_step(const Block& block, const Block* parent) {
   return out;
 }
 
-// How much further in dimension `d` the next point finds what the block's `view` shows: inside a
-// row of points, or from its last one to the first of the next row.
+// By how much the block's view moves along dimension `d` at the next point: inside a row of points,
+// or with `from_last` from the last point of a row to the first of the next row.
 Affine distance_to(const BlockStep& next, const Refinement& view, size_t d, bool from_last) {
   const int64_t step = view.access[d].coefficient(next.step->name);
   if (!from_last) return Affine(step);
@@ -56,7 +56,7 @@ class NextBlockFetcher {
  public:
   explicit NextBlockFetcher(const FetchRequest& request) : request_(request) {}
 
-  // `large`: the block's names of views of large tensors.
+  // `large`: the block's names for large tensors.
   int64_t run(Block& block, const Block* parent, const std::set<std::string>& large) const {
     int64_t asked = 0;
     const BlockStep next = next_step(block, parent);
@@ -70,7 +70,7 @@ class NextBlockFetcher {
   }
 
  private:
-  // Has the loop ask for what it reads at the next point of the block around it.
+  // Makes the loop prefetch what it reads at the next point of the block around it.
   int64_t fetch(const BlockStep& next, Block& loop, const std::set<std::string>& large) const {
     if (!next.step || !can_hold_fetches(loop)) return 0;
     const std::vector<Refinement> in_row = inputs(next, loop, large, false);
@@ -89,15 +89,14 @@ class NextBlockFetcher {
     return static_cast<int64_t>(in_row.size());
   }
 
-  // What `loop`, a statement of the block, reads at the block's next point, as new views of the
-  // loop.
+  // New views of the loop: what it reads at the next point of the block around it.
   std::vector<Refinement> inputs(const BlockStep& next, Block& loop,
                                  const std::set<std::string>& large, bool from_last) const {
     std::vector<Refinement> out;
     for (size_t r = 0, own = loop.refs.size(); r < own; ++r) {
       const Refinement ref = loop.refs[r];
       if (ref.dir != RefDir::in || !can_be_fetched(ref) || !large.count(ref.from)) continue;
-      // What the block around the loop sees at one of its points.
+      // The view that the block around the loop has at this point.
       const Refinement& here = *next.block->find_ref(ref.from);
       if (request_.step(here, *next.step) == 0 ||
           static_cast<double>(row_count(here)) > turn_count(loop))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the next block of tiles reads: asked for row by row, while the tiles of this one are worked
-// on.
+// The case `next_block` of prefetch: what the next block of tiles reads is prefetched row by row
+// while the tiles of this block run.
 //
 //   0: #transposed block [j:16, i:4] (in A[16*i, 16*j] fp32(16:12288, 16:1), out O…) { a tile }
 //   0: #transposed block [j:16, i:4] (in A[16*i, 16*j] …, out O…,
@@ -19,7 +19,7 @@
 
 namespace stria::passes {
 
-// Of the kernel's views that `large` names. How many views are asked for.
+// Looks at the kernel's views that `large` names. Returns how many views are prefetched.
 int64_t fetch_next_block(stripe::Block& kernel, const std::set<std::string>& large,
                          const FetchRequest& request);
 

@@ -19,7 +19,7 @@ const Index* fastest(const Block& block) {
   return indices.empty() ? nullptr : indices[0];
 }
 
-// The last statement of the block's points, where it is a loop over several blocks.
+// The last statement of the block, if it is a loop over several blocks; else null.
 Block* last_loop(Block& block) {
   Block* last = block.stmts.empty() ? nullptr : block.stmts.back().block();
   return last && fastest(*last) && last->stmts.size() > 1 ? last : nullptr;
@@ -29,9 +29,10 @@ class NextPointMarker {
  public:
   explicit NextPointMarker(const FetchRequest& request) : request_(request) {}
 
-  // Of what the block knows as `name`.
+  // Marks a use of the tensor that the block calls `name`.
   int64_t run(Block& outermost, const std::string& name) const {
-    // The loop whose next point is meant: the last block of a chain that has an index.
+    // The loop whose next point is prefetched: the last block of the chain with an index of its
+    // own.
     Block* loop = fastest(outermost) ? &outermost : nullptr;
     Block* block = &outermost;
     std::string in_loop = name, in_block = name;
@@ -45,7 +46,8 @@ class NextPointMarker {
       in_loop = in_block;
     }
     if (!loop || block->stmts.size() < 2) return 0;
-    // What stands before a loop inside may only prepare it.
+    // If the last statement is itself a loop over several blocks, its next point comes first: the
+    // statements before it may only prepare it.
     if (Block* inner = last_loop(*block); inner && !request_.excludes(*inner))
       if (const Refinement* view = view_of(*inner, in_block))
         if (const int64_t marked = run(*inner, view->into)) return marked;
@@ -60,7 +62,7 @@ class NextPointMarker {
     return nullptr;
   }
 
-  // In the last statement that uses what the block knows as `name`.
+  // Marks the view in the last statement that uses the tensor.
   int64_t mark_last_use(Block& block, const std::string& name, int64_t step) const {
     for (size_t s = block.stmts.size(); s-- > 0;) {
       Block* inner = block.stmts[s].block();

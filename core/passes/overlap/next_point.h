@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a loop's next point reads and writes: marked where this point uses it last.
+// The case `next_point` of prefetch: what the next point of a loop reads and writes is marked at
+// its last use in this point.
 //
 //   #vector block [j:16] (in A[0, j] …) { … }
 //   #vector block [j:16] (#prefetch=768 in A[0, j] …) { … }
@@ -14,7 +15,7 @@
 
 namespace stria::passes {
 
-// Of the kernel's views that `large` names. How many views were marked.
+// Looks at the kernel's views that `large` names. Returns how many views were marked.
 int64_t mark_next_point(stripe::Block& kernel, const std::set<std::string>& large,
                         const FetchRequest& request);
 

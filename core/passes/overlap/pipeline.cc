@@ -18,12 +18,12 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// What becomes of a loop.
+// What is done to a loop.
 struct LoopFate {
   std::vector<size_t> path;           // positions from the kernel to it
-  Refusal refusal = Refusal::none();  // why it stays as it is
+  Refusal refusal = Refusal::none();  // why it stays unchanged
   int64_t depth = 0;
-  bool drops_barrier = false;  // the one at its end
+  bool drops_barrier = false;  // the barrier at its end is removed
 };
 
 void drop_last(Block& block) {
@@ -32,7 +32,7 @@ void drop_last(Block& block) {
   erase_statements(block, stays);
 }
 
-// Works on a kernel of its own; the fates say what it did, in order.
+// Decides on a copy of the kernel. The fates say what it did to its loops, in order.
 class LoopPipeliner {
  public:
   LoopPipeliner(const Block& kernel, KernelProbe& probe, const PipelineLoopOptions& options,
@@ -47,7 +47,7 @@ class LoopPipeliner {
   }
 
  private:
-  // `unit`: of the location around the block.
+  // `unit`: the unit at which the block runs by the locations around it.
   void visit(Block& block, std::string unit, const std::vector<size_t>& path) {
     if (!block.location.empty()) unit = block.location.path.back().name;
     if (&block != &kernel_ && block.tags.has_all(options_.reqs)) {
@@ -116,7 +116,7 @@ class LoopPipeliner {
   KernelProbe& probe_;
   const PipelineLoopOptions& options_;
   const HardwareModel& model_;
-  stripe::AccessRules asked_ = stripe::AccessRules::none();  // what such a loop can break
+  stripe::AccessRules asked_ = stripe::AccessRules::none();  // rules that the loop can break
   std::vector<LoopFate> fates_;
 };
 
@@ -142,8 +142,8 @@ void describe(PipelineLoopOptions& options, OptionFields& fields) {
   fields.add("depth", options.depth,
              "points under way at once; 0 = the pipeline_depth of the unit around it, or 2",
              {0, 1024});
-  fields.unit("memory", options.memory,
-              "memory unit that has to hold all copies; \"\" = not checked", WhenEmpty::none);
+  fields.unit("memory", options.memory, "memory unit that must hold all copies; \"\" = not checked",
+              WhenEmpty::none);
 }
 
 Status pipeline(stripe::Program& program, const PipelineLoopOptions& options,

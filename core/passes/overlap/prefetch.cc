@@ -20,12 +20,12 @@ using stripe::Block;
 // One value of the option `what`.
 struct PrefetchCase {
   std::string_view name;
-  // The values of options that are not given. "" and -1: the option means nothing for this case.
+  // Defaults of options that are not given. "" and -1: the option has no meaning for this case.
   std::string_view loop;
   int64_t percent;
   int64_t min_bytes;
-  std::string_view nothing;  // why a kernel stays as it is
-  // How many views of the kernel are asked for now; `large`: the names of those that may be.
+  std::string_view nothing;  // the note about a kernel in which nothing is prefetched
+  // Returns how many views are prefetched. `large`: the kernel's names for large tensors.
   int64_t (*ask)(Block& kernel, const std::set<std::string>& large, const FetchRequest& request);
 };
 
@@ -67,17 +67,18 @@ void describe(PrefetchOptions& options, OptionFields& fields) {
       case_names());
   fields.tags("exclude", options.exclude, "tags of blocks inside that are left alone");
   fields.tag("loop", options.loop,
-             "tag of the loop that asks. next_block: the loop over a block's tiles, \"\" = turned; "
-             "epilogue: the loop of a tile's reduction, \"\" = tile",
+             "tag of the loop that prefetches. next_block: the loop over a block's tiles, \"\" = "
+             "transposed; epilogue: the loop of a tile's reduction, \"\" = tile",
              WhenEmpty::none);
   fields.unit("memory", options.memory, "memory unit of the model");
-  fields.add("percent", options.percent,
-             "of one instance of it: what is used of a smaller tensor stays near; -1 = 50, for "
-             "epilogue 5",
-             {-1, 1 << 20});
+  fields.add(
+      "percent", options.percent,
+      "of one instance of it: if a kernel touches less of a tensor, caches keep it; -1 = 50, "
+      "for epilogue 5",
+      {-1, 1 << 20});
   fields.add("min_bytes", options.min_bytes,
-             "from one point to the next (next_point, -1 = 2048) or from one block to the next "
-             "(next_block, -1 = 0); what is nearer comes without being asked",
+             "distance from one point to the next (next_point, -1 = 2048) or from one block to the "
+             "next (next_block, -1 = 0), at least; the hardware fetches what is closer by itself",
              {-1});
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks memory for data before it is used. The option `what` says which data.
+// Prefetches data before it is used. The option `what` says which data.
 //
 // next_point: what the next point of a loop reads and writes. The last statement that uses a tensor
-// gets a mark: so many elements further on the next point finds what this one finds here. What
-// stands before that statement has to wait for memory anyway; this one calculates or stores. If a
-// loop over several blocks stands last in a point, the next point is that loop's.
+// gets a mark: the distance in elements at which the next point finds what this one finds here. The
+// statements before it have to wait for memory anyway, while this one computes or stores. If the
+// last statement of a point is itself a loop over several blocks, the next point is that of this
+// loop.
 //
 //   #kernel block [i:1024] (in A[i, 0] fp32(1:768, 768:1), out O[i, 0] …) {
 //     0: block [j:48] (in A[0, 16*j] …) { #vector block [j:16] (in A[0, j] …) { a sum } }
@@ -12,10 +13,10 @@
 //   }
 //     1: block [j:48] (in A[0, 16*j] …) { #vector block [j:16] (#prefetch=768 in A[0, j] …) { … } }
 //
-// next_block: what the next block of tiles reads, while the tiles of this one are worked on. The
-// next block after the last one of a row of blocks is the first one of the next row, if a loop of
-// the same core is about rows. Tiles that walk across their input touch a line of each row, far
-// from the last one; memory works best on whole rows, as it is asked for them here.
+// next_block: what the next block of tiles reads, while the tiles of this block run. After the last
+// block of a row of blocks comes the first one of the next row, if the same core runs the loop over
+// rows. Tiles that walk across their input touch one line in each row, far from the line before.
+// Memory works best on whole rows, so whole rows are prefetched.
 //
 //   block [j:48] (in A[0, 256*j] fp32(64:12288, 256:1), out O[256*j, 0] …) {
 //     0: #transposed block [j:16, i:4] (in A[16*i, 16*j] fp32(16:12288, 16:1), out O…) { a tile }
@@ -27,9 +28,9 @@
 //     }
 //
 // epilogue: what a tile's epilogue reads and writes, while the tile's reduction runs. The rows of a
-// tile lie too far apart for the processor to guess them, and all asked for at once they wait for
-// each other. So the reduction asks for one after the other; not at edges, where its steps test
-// which of them the tile has.
+// tile lie too far apart for the processor's own prefetcher, and many requests at once wait for
+// each other. So the reduction prefetches one row after the other. It does not do so at edges,
+// where its steps test which rows the tile has.
 //
 //     0: block [] (…) { … 1: #tile block [c:64] (in A…, in B…, inout S_acc…) { a step } … }
 //     1: #eltwise block [x:14, k:2] (in S, in R, out O) { O = max(S + R, 0) }
@@ -40,12 +41,14 @@
 //       1: block [c:4] (in A…, in B…, inout S_acc…) { a step }
 //     }
 //
-// A tensor is asked for if the kernel reaches more of it than stays near: `percent` of one instance
-// of `memory`. Requires: nothing; a kernel where there is nothing to ask for stays as it is.
-// Ensures: points run in the same order and compute the same. A mark, and a view that is marked
-// #fetch and used by no statement, change no value; emitters may pass them over. What of them lies
-// beyond the tensor is asked for, not read. Runs last, on the loops and accesses as they will be
-// made; after stream_stores, whose results are not asked for.
+// A tensor is prefetched if the kernel touches more of it than caches keep: `percent` of one
+// instance of `memory`.
+//
+// Requires: nothing; a kernel in which there is nothing to prefetch stays as it is. Ensures: points
+// run in the same order and compute the same values. A mark changes no value, and neither does a
+// view that is marked #fetch and used by no statement; emitters may ignore both. What they cover
+// beyond the tensor is prefetched, but never read. Runs last, on the final loops and accesses, and
+// after stream_stores, whose results are not prefetched.
 #pragma once
 
 #include <cstdint>
@@ -62,12 +65,13 @@ namespace stria::passes {
 struct PrefetchOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
   std::string what = "next_point";             // "next_point", "next_block" or "epilogue"
-  // Tags of blocks inside that are left alone, because their loops keep the memory busy already.
+  // Tags of blocks inside that are left alone, since their loops keep the memory busy already.
   std::vector<std::string> exclude;
-  std::string loop;           // tag of the loop that asks; "": `what` decides
+  std::string loop;           // tag of the loop that prefetches; "": `what` decides
   std::string memory = "L2";  // memory unit of the model
   int64_t percent = -1;       // of one instance of it; -1: `what` decides
-  // From one point or block to the next: what is nearer comes unasked; -1: `what` decides.
+  // Distance from one point or block to the next, at least: the hardware fetches what is closer by
+  // itself. -1: `what` decides.
   int64_t min_bytes = -1;
 };
 

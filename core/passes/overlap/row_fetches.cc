@@ -14,7 +14,7 @@ using stripe::Block;
 using stripe::Index;
 using stripe::Refinement;
 
-// The dimension of the rows; none: rank().
+// The dimension that counts rows; rank() if there is none.
 size_t row_dimension(const Refinement& view) {
   size_t best = view.shape.rank();
   for (size_t d = 0; d < view.shape.rank(); ++d) {

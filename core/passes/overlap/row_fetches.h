@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asking memory for the rows of views, one after the other, while a loop runs: what the loops of
-// next_block.h and epilogue_rows.h do.
+// Prefetching the rows of views, one after the other, while a loop runs: the step that next_block.h
+// and epilogue_rows.h share.
 //
 //   block [c:16] (…, in R[0, 0] fp32(14:256, 32:1)) { a step }
 //   block [c:16] (…, in R[0, 0] fp32(14:256, 32:1)) {
@@ -16,19 +16,20 @@
 
 namespace stria::passes {
 
-// Rows that the view has along its longest dimension but that in which elements lie in a row.
+// The number of rows of the view: the size of its longest dimension, the contiguous one excluded.
 int64_t row_count(const stripe::Refinement& view);
 
-// Points of the block, saturating, which indices that run from an affine form are not counted for.
+// The number of points of the block. Indices with an affine form do not count.
 double turn_count(const stripe::Block& loop);
 
-// May statements be put into the block? A copy that reads beyond a tensor holds nothing else: what
-// it reads there is poison.
+// May statements be added to the block? A copy that reads beyond a tensor must hold nothing else,
+// since what it reads there is poison.
 bool can_hold_fetches(const stripe::Block& loop);
 
-// Has the loop ask at its n-th point for row n of each of the views, which are refinements of its
-// own. Marked #fetch and used by no statement, they change no value; what of them lies beyond the
-// tensor is asked for, not read. Only where `constraints`, over indices of the loop, hold.
+// Makes the loop prefetch, at its n-th point, row n of each view. The views are refinements of the
+// loop. The new views are marked #fetch and used by no statement, so they change no value; what
+// they cover beyond the tensor is prefetched, but never read. Only where `constraints`, over
+// indices of the loop, hold.
 void fetch_rows(stripe::Block& loop, const std::vector<stripe::Refinement>& views,
                 const std::vector<Affine>& constraints = {});
 

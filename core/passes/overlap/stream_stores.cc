@@ -21,7 +21,7 @@ bool is_multiple(const Affine& form, int64_t of, const std::string& but = "") {
          });
 }
 
-// Does a #vector block store all of its lanes, one after the other, in whole lines?
+// Does a #vector block store all of its lanes contiguously, in whole lines?
 bool fills_lines(const Block& block, const Refinement& ref, int64_t line) {
   const stripe::Index* lane = nullptr;
   for (const stripe::Index& index : block.idxs)
@@ -37,8 +37,8 @@ bool fills_lines(const Block& block, const Refinement& ref, int64_t line) {
   return stores && form.coefficient(lane->name) == 1 && is_multiple(form, line, lane->name);
 }
 
-// Marks the views of `name`, a refinement of the block around, in the block and in those inside;
-// all around begin at multiples of `line` elements.
+// Marks the views of `name`, a refinement of the block around, in the block and in those inside.
+// All views around begin at multiples of `line` elements.
 int64_t mark(Block& block, const std::string& name, int64_t line) {
   int64_t marked = 0;
   for (Refinement& ref : block.refs) {
@@ -66,10 +66,11 @@ double largest_cache_bytes(const HardwareModel& model) {
 
 void describe(StreamStoresOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a kernel must have");
-  fields.add("percent", options.percent, "of the model's largest cache, a tensor's size at least",
-             {0, 1 << 20});
-  fields.add("min_bytes", options.min_bytes, "a tensor's size at least; 0 = percent decides", {0});
-  fields.add("line_bytes", options.line_bytes, "that are stored together, at a multiple of it",
+  fields.add("percent", options.percent,
+             "size of a tensor, at least, in percent of the model's largest cache", {0, 1 << 20});
+  fields.add("min_bytes", options.min_bytes, "bytes of a tensor, at least; 0 = percent decides",
+             {0});
+  fields.add("line_bytes", options.line_bytes, "bytes of a line; a store fills whole lines",
              {1, 1 << 20});
 }
 

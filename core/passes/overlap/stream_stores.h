@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks what is stored past the caches: whole lines of results that no cache could hold until they
-// are read.
+// Marks stores that should bypass the caches: whole lines of results that no cache could keep until
+// they are read.
 //
 //   #kernel block [i:98304, j:128] (in A[i, 16*j], out O[i, 16*j]) {      O: 805 MB, L3: 32 MiB
 //     0: #vector block [j:16] (in A[0, j], out O[0, j] fp32(…)) { S }
 //   }
 //     0: #vector block [j:16] (in A[0, j], #stream out O[0, j] fp32(…)) { S }
 //
-// A store through the caches brings its line in first: a third of a copy's traffic. A view is
-// marked if its lanes fill lines from one multiple of the line's length to another, none tested,
-// and what the kernel writes of the tensor is more than `percent` of the model's largest cache and
-// not read in it. Requires: nothing. Ensures: a mark changes no value; emitters may pass it over.
-// Runs last: it looks at the accesses as they will be made.
+// A store through the caches reads its line from memory first, which is a third of a copy's
+// traffic. A view is marked if its lanes fill whole lines without a test, and if the kernel writes
+// more of the tensor than `percent` of the model's largest cache and does not read it.
+//
+// Requires: nothing. Ensures: the same values; a mark changes none, and emitters may ignore it.
+// Runs last, since it looks at the final accesses.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +28,9 @@ namespace stria::passes {
 
 struct StreamStoresOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
-  int64_t percent = 100;                       // of the largest cache, a tensor's size at least
-  int64_t min_bytes = 0;                       // a tensor's size at least; 0: `percent` decides
-  int64_t line_bytes = 64;                     // that are stored together, at a multiple of it
+  int64_t percent = 100;    // size of a tensor, at least, in percent of the largest cache
+  int64_t min_bytes = 0;    // size of a tensor, at least; 0: `percent` decides
+  int64_t line_bytes = 64;  // of a line
 };
 
 void describe(StreamStoresOptions& options, OptionFields& fields);

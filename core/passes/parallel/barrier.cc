@@ -13,7 +13,7 @@ namespace {
 using stripe::Block;
 using stripe::Statement;
 
-// The positions on the way from the kernel to a statement.
+// A path from the kernel to a statement: the position in each block on the way.
 using Position = std::vector<size_t>;
 
 void find_barriers(const Block& block, const Position& path, std::vector<Position>& barriers) {
@@ -34,22 +34,22 @@ void remove(Block& kernel, const Position& barrier) {
   erase_statements(*block, stays);
 }
 
-// Where the path leads once the statement at `gone` is no more.
+// Corrects the path after the statement at `gone` has been removed.
 void close_gap(Position& path, const Position& gone) {
   const size_t last = gone.size() - 1;
   if (path.size() <= last || !std::equal(gone.begin(), gone.end() - 1, path.begin())) return;
   if (path[last] > gone[last]) --path[last];
 }
 
-// What a kernel's barriers are good for.
+// Which of a kernel's barriers are needed.
 struct Barriers {
-  bool legal = false;  // the kernel is, alone
+  bool legal = false;  // the kernel alone is a legal program
   size_t count = 0;
-  std::vector<Position> needless;  // to be removed one after the other: where each is by then
+  std::vector<Position> needless;  // in the order of removal; positions are those at that time
 };
 
 Barriers judge(Block kernel, KernelProbe& probe) {
-  // Nothing else can change with a barrier.
+  // Removing a barrier can break no other rule.
   stripe::AccessRules asked = stripe::AccessRules::none();
   asked.barriers = true;
   std::vector<Position> barriers;

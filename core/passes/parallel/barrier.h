@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes away the barriers that no two lanes need.
+// Removes the barriers that no two lanes need.
 //
 //   0: block<LANE[i]> [i:8] (out A_scratch[i]) { fetch }
 //   1: special barrier()
@@ -12,11 +12,13 @@
 //   2: special barrier()
 //   3: block<LANE[i]> [i:8] (in A_scratch[0], in B_scratch[0]) { use }
 //
-// A barrier goes if the kernel without it still obeys the rule of lanes (S11): what one lane writes
-// no other touches before a barrier, also from one pass of a loop to the next. Those in the
-// innermost loops are tried first. Where the rule cannot be decided the barrier stays. Requires:
-// nothing. Ensures: no barrier that is left can go alone; the values are the same. Runs after
-// thread_lanes, which puts one between each two blocks of lanes.
+// A barrier goes if the kernel without it still obeys the rule of lanes (S11): what one lane
+// writes, no other lane touches before a barrier. This also holds from one iteration of a loop to
+// the next. The barriers in the innermost loops are tried first. If the rule cannot be decided, the
+// barrier stays.
+//
+// Requires: nothing. Ensures: none of the remaining barriers could be removed alone; the values are
+// the same. Runs after thread_lanes, which puts a barrier between any two blocks of lanes.
 #pragma once
 
 #include <string>

@@ -25,10 +25,9 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// --- blocks of one point
-// -------------------------------------------------------------------------------------------------
+// --- blocks of one point -------------------------------------------------------------------------
 
-// The view of a block inside that adds to `sum`, if that is all which is done with it; else null.
+// The one view inside the block that aggregates into `sum`; null if `sum` is used in any other way.
 Refinement* only_adder(Block& block, const Refinement& sum) {
   Refinement* adder = nullptr;
   for (Statement& stmt : block.stmts)
@@ -40,8 +39,8 @@ Refinement* only_adder(Block& block, const Refinement& sum) {
   return adder;
 }
 
-// May the statements of `inner` stand in the block around it? It is one point of whole views, and
-// where a sum begins can be said inside.
+// May the statements of `inner` move into the block around it? It must have one point and whole
+// views, and the start of an aggregation must be expressible at the statement that adds.
 bool is_mere_wrapper(Block& inner) {
   if (!inner.constraints.empty() || runs_in_its_own_way(inner) || inner.stmts.empty()) return false;
   for (const Index& index : inner.idxs)
@@ -58,7 +57,7 @@ bool is_mere_wrapper(Block& inner) {
   return true;
 }
 
-// Writes wrappers' statements into the block; from the inside out.
+// Inlines such wrappers, from the inside out.
 void write_in_wrappers(Block& block) {
   std::vector<Statement> stmts;
   bool changed = false;
@@ -93,7 +92,7 @@ void write_in_wrappers(Block& block) {
   if (changed) run_in_order(block);
 }
 
-// Are elements anywhere inside chosen by scalars, or used by specials?
+// Does a scalar choose elements anywhere inside, or a special use them?
 bool chooses_elements(const Block& block) {
   return std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
     if (const auto* load = std::get_if<stripe::Load>(&stmt.op)) return !load->at.empty();
@@ -102,8 +101,7 @@ bool chooses_elements(const Block& block) {
   });
 }
 
-// --- the choice
-// -------------------------------------------------------------------------------------------------
+// --- the choice ----------------------------------------------------------------------------------
 
 double points_with_inner(const Block& block) {
   double points = 1;
@@ -119,7 +117,7 @@ class Distributor {
   Distributor(Block& block, const DistributeOptions& options, PassContext& context)
       : block_(block), options_(options), context_(context) {}
 
-  // Refuses a block that stays as it is.
+  // Cuts the block, or sets its number of lanes; or refuses.
   Refusal run(const TensorNames& around) {
     STRIA_RETURN_IF_REFUSED(why_not(around));
     start_indices_at_zero(block_);
@@ -154,7 +152,7 @@ class Distributor {
     return why_points_do_not_commute(block_, around);
   }
 
-  // That with the smallest stride in what is written.
+  // The index with the smallest stride in what is written; null if no index qualifies.
   const Index* choose_index() const {
     const Index* best = nullptr;
     int64_t best_stride = 0;
@@ -189,8 +187,8 @@ class Distributor {
                                options_.groups_per_unit);
   }
 
-  // Of the group of one point whose statements wait for each other; 0: it is for several points, or
-  // has all lanes.
+  // The number of lanes for a group of one point whose statements wait for each other. 0: points
+  // may run together.
   int64_t lanes_alone() const {
     if (options_.lane_points == 0 || block_.tags.has("group_lanes")) return 0;
     const auto least =
@@ -200,7 +198,7 @@ class Distributor {
              least * static_cast<double>(options_.lane_points);
     };
     if (std::count_if(block_.stmts.begin(), block_.stmts.end(), is_work) < 2) return 0;
-    // With fewer points than fill the machine each has more lanes.
+    // If there are too few points to fill the machine, each gets more lanes.
     const double busy = wanted_groups() * static_cast<double>(options_.group_lanes) / groups();
     const double lanes = std::ceil(
         std::max({largest_statement() / static_cast<double>(options_.lane_points), busy, least}));
@@ -221,14 +219,13 @@ class Distributor {
     return together < 2 ? 1 : static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(together)));
   }
 
-  // --- the change
-  // -----------------------------------------------------------------------------------------------
+  // --- the change --------------------------------------------------------------------------------
 
-  // How the index's value moves the view of the block that `name` is.
+  // How a view of the block moves with the cut index.
   struct Moves {
     std::vector<int64_t> steps, shifts;  // by dimension
-    bool widened = false;                // an allocation: the index has a dimension of its own
-    int64_t stride = 0;                  // of that
+    bool widened = false;                // for an allocation: it has a new dimension for the index
+    int64_t stride = 0;                  // of the new dimension
   };
 
   void cut(const std::string& name, int64_t count) {
@@ -268,7 +265,7 @@ class Distributor {
     own.name = inner.fresh_name(name);
     own.range = count;
     const Affine at = Affine::of(own.name);
-    // What the block around brings in now counts whole parts.
+    // The outer index now counts parts, so forms over it are scaled.
     std::map<std::string, Affine> forms;
     for (Index& index : inner.idxs) {
       if (!index.affine) continue;
@@ -321,14 +318,14 @@ void describe(DistributeOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block must have");
   fields.add("points", options.points, "points of the largest statement, about", {1});
   fields.unit("unit", options.unit, "execution unit of the model that runs one group");
-  fields.add("groups_per_unit", options.groups_per_unit, "groups left for each, at least",
+  fields.add("groups_per_unit", options.groups_per_unit, "groups that remain for each, at least",
              {1, 1 << 20});
   fields.add("max_local_bytes", options.max_local_bytes,
-             "bytes that the block keeps inside, at most; 0 = no limit");
+             "bytes that the block allocates, at most; 0 = no limit");
   fields.add(
       "lane_points", options.lane_points,
-      "points of the largest statement for each lane: a point with two statements or more that are "
-      "work for `min_group_lanes` lanes is a group of its own, with so few lanes; 0 = all lanes",
+      "points of the largest statement for each lane: if two statements or more are work for "
+      "`min_group_lanes` lanes, one point is a group of so few lanes; 0 = use all lanes",
       {0, 1 << 20});
   fields.add("min_group_lanes", options.min_group_lanes,
              "lanes of such a group, at least; a power of two", {1, 1 << 20});

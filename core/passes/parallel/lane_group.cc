@@ -44,7 +44,7 @@ bool starts_at_zero(const Refinement& ref) {
 
 class GroupThreader {
  public:
-  // `order`: why points of the group do not commute, if they do not; `names` are those inside it.
+  // `order` refuses if points of the group do not commute. `names` are those inside the group.
   GroupThreader(Block& group, Refusal order, TensorNames names, const GroupLanes& options,
                 PassContext& context)
       : group_(group),
@@ -91,8 +91,8 @@ class GroupThreader {
     if (group_.tags.has("parallel")) return "it is parallel already";
     for (const Statement& stmt : group_.stmts)
       if (stmt.block() && names_a_unit(*stmt.block())) return "blocks inside have their units";
-    // The barriers between blocks of lanes order nothing that another point does (S13), and another
-    // unit may have fewer points under way.
+    // A barrier orders nothing between different points of a pipeline (S13), and the new unit may
+    // have another pipeline_depth.
     if (is_or_holds_pipeline(group_)) return "it is, or holds, a #pipeline block";
     if (!group_.location.empty()) return Refusal::none();
     STRIA_RETURN_IF_REFUSED(order_);
@@ -104,7 +104,8 @@ class GroupThreader {
     return Refusal::none();
   }
 
-  // Finds the blocks that become lanes, in program order. `tensor`: the refinements of `parent`.
+  // Collects the blocks that become lanes, in program order. `tensor` maps the refinements of
+  // `parent` to those of the group.
   Refusal collect(const Block& parent, const TensorNames& names,
                   const std::map<std::string, std::string>& tensor,
                   const std::map<std::string, int64_t>& steps, const std::string& path) {
@@ -156,7 +157,7 @@ class GroupThreader {
     return Refusal::none();
   }
 
-  // The views that the work has of the group's allocation.
+  // The work's views of the group's allocation `name`.
   static std::vector<const Refinement*> views_of(const GroupWork& work, const std::string& name) {
     std::vector<const Refinement*> views;
     for (const Refinement& ref : work.block->refs)
@@ -170,7 +171,7 @@ class GroupThreader {
     return points;
   }
 
-  // Lanes for everything in registers: each element is touched by one lane in all blocks.
+  // Chooses lanes for all that is in registers. In all blocks, the same lane must touch an element.
   Refusal hold() {
     for (const Refinement& ref : group_.refs) {
       if (ref.dir != RefDir::none || ref.location.empty()) continue;
@@ -203,7 +204,7 @@ class GroupThreader {
     return Refusal::none();
   }
 
-  // The split of a block over indices as one of the allocation over dimensions.
+  // Translates the split of a block over indices into a split of the allocation over dimensions.
   Refusal lanes_of(const GroupWork& work, const LaneSplit& split, HeldLanes& held) const {
     const Refinement& view = *views_of(work, held.ref->into)[0];
     held.runs.assign(view.access.size(), 1);
@@ -231,8 +232,9 @@ class GroupThreader {
     return Refusal::none();
   }
 
-  // Elements in a row of each index that a lane should take of what `first` holds: where something
-  // that the block reads lies in a row too, so that lanes fetch vectors of it. Empty: single ones.
+  // How many contiguous elements of each index a lane should take of what `first` holds. More than
+  // one where a tensor that the block reads is contiguous, too, so that lanes load vectors of it.
+  // Empty: single elements.
   std::map<std::string, int64_t> runs_of(const GroupWork& first, const Refinement& held) const {
     std::map<std::string, int64_t> runs;
     const int64_t run = options_.run_bytes / byte_size(held.shape.type);
@@ -255,7 +257,7 @@ class GroupThreader {
       if (in_a_row && everywhere)
         candidates.emplace_back(view.flat_access().coefficient(role.name), &role);
     }
-    // What lies in a row in the sums first: it becomes the vectors.
+    // The index that is contiguous in the sums comes first: it becomes the vectors.
     std::stable_sort(candidates.begin(), candidates.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     for (const auto& [stride, role] : candidates) {
@@ -266,15 +268,15 @@ class GroupThreader {
     return runs;
   }
 
-  // Makes the block's lanes those that hold the elements which it touches.
+  // Gives the block the lanes that hold the elements which it touches.
   Refusal take(GroupWork& work, const Refinement& view, const HeldLanes& held) const {
     LaneSplit split;
     const auto refuse = [&](size_t d) {
       return fmt::format("'{}' is in registers, and block {} does not share out its dimension {}",
                          held.ref->into, work.path, d);
     };
-    // An index that walks two dimensions at once, as a diagonal does, cannot be shared out for
-    // both.
+    // An index that walks along two dimensions at once, as on a diagonal, cannot be divided among
+    // lanes for both.
     std::map<std::string, size_t> walked;
     const auto walks_alone = [&](const std::string& name, size_t d) {
       return walked.emplace(name, d).first->second == d;
@@ -304,7 +306,7 @@ class GroupThreader {
     return Refusal::none();
   }
 
-  // How many groups there are, and how a grid of three dimensions would count them.
+  // Notes how many groups there are, as a grid of three dimensions would count them.
   void describe_groups() const {
     cost::FlatKernel kernel;
     cost::Tile points;
@@ -354,7 +356,7 @@ class GroupThreader {
   const LanePlanner planner_;
   std::vector<GroupWork> works_;
   std::set<const Block*> loops_;
-  std::set<std::string> moved_;  // tensors of which a loop has a view that does not begin at 0
+  std::set<std::string> moved_;  // tensors of which a loop has a view that moves
   std::vector<HeldLanes> held_;
   size_t next_ = 0;
 };

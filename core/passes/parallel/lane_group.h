@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mechanism of `thread_lanes`: spreads what one point of a block does over the lanes of a
+// The rewrite of `thread_lanes`: spreads the work of one point of a block over the lanes of a
 // group.
 #pragma once
 
@@ -18,16 +18,16 @@ struct GroupLanes {
   int64_t group_lanes = 256;      // lanes of a group; a power of two
   std::string group = "CU";       // unit of a group
   std::string lane = "LANE";      // unit of a lane
-  std::string registers = "REG";  // memory unit of each lane alone
-  int64_t access_bytes = 32;      // that neighbouring lanes should share
-  int64_t run_bytes = 0;          // in a row that one lane takes of its registers
+  std::string registers = "REG";  // memory unit that each lane has of its own
+  int64_t access_bytes = 32;      // of one access that neighbouring lanes should share
+  int64_t run_bytes = 0;          // contiguous bytes in registers that one lane takes
   int64_t pairs = 1;  // neighbouring lanes that differ in the second index of what they hold
-  std::vector<std::string> inner_set = {"lane"};  // tags of what one lane does
+  std::vector<std::string> inner_set = {"lane"};  // tags of the work of one lane
 };
 
-// Refuses a block that stays as it is. Each block inside becomes a block of lanes, or stays a loop
-// around such; a barrier stands between each two of them. What is allocated in `registers` is
-// distributed to the lanes that use it. Notes say how.
+// Makes each block inside the group a block of lanes, or leaves it a loop around such blocks. A
+// barrier stands between any two of them. Allocations in `registers` are distributed to the lanes
+// that use them. Notes say how. After a refusal nothing has changed.
 Refusal lane_group(stripe::Block& group, PlaceNames& names, const stripe::Place& place,
                    const GroupLanes& lanes, PassContext& context);
 

@@ -71,10 +71,11 @@ LaneSplit LanePlanner::plan(const GroupWork& work,
     const auto run = runs.find(role.name);
     const int64_t elements = run == runs.end() ? 1 : run->second;
     ranges.push_back(role.range / elements);
-    // Of copies between what a lane takes and the next: vectors in a row are neighbours.
+    // For a copy, the distance between the elements of neighbouring lanes, counted in single
+    // elements.
     strides.push_back(flat.coefficient(role.name) * (adds ? elements : 1));
   }
-  // Of the outputs, and of the row of a turned copy once more.
+  // The output to which each entry belongs. The row of a transposing copy has two entries.
   std::vector<size_t> output(work.outputs.size());
   std::iota(output.begin(), output.end(), size_t{0});
   if (const std::optional<TurnedRow> row = turned_row(work, global, runs)) {
@@ -141,7 +142,7 @@ std::optional<LanePlanner::TurnedRow> LanePlanner::turned_row(
 cost::BankedSide LanePlanner::banked(const GroupWork& work, const Refinement& global,
                                      const std::map<std::string, int64_t>& runs) const {
   cost::BankedSide out;
-  if (!runs.empty() || !work.block->tags.has("copy")) return out;  // vectors take banks in a row
+  if (!runs.empty() || !work.block->tags.has("copy")) return out;  // vectors take consecutive banks
   for (const Refinement& ref : work.block->refs) {
     if (&ref == &global || ref.location.empty()) continue;
     const MemoryUnit* memory = model_.find_memory(ref.location.path.back().name);
@@ -193,7 +194,7 @@ void LanePlanner::interleave(const Block& block, LaneSplit& split) const {
   const auto run = split.runs.find(second.index);
   const int64_t range =
       block.find_index(second.index)->range / (run == split.runs.end() ? 1 : run->second);
-  // An index of other lengths has lanes beyond its end: no second constraint for them.
+  // Other lengths leave lanes beyond the end of the index, which would need a second constraint.
   if (second.lanes % options_.pairs != 0 || range % second.lanes != 0) return;
   LaneSplit::Share pairs = {second.index, options_.pairs};
   second.lanes /= options_.pairs;

@@ -13,7 +13,7 @@ using stripe::Block;
 using stripe::Index;
 using stripe::Refinement;
 
-// Writes `name` as run * name + an index of its own, which it returns.
+// Replaces `name` by run * name + a new index, whose name is returned.
 std::string split_runs(Block& block, const std::string& name, int64_t run) {
   Index& index = *block.find_index(name);
   Index part;
@@ -28,8 +28,8 @@ std::string split_runs(Block& block, const std::string& name, int64_t run) {
   return part.name;
 }
 
-// Writes `name` as lanes * name + lane; the name of the lane's index, which is `name` itself
-// where the lanes take all of it.
+// Replaces `name` by lanes * name + lane, and returns the name of the lane's index. That is `name`
+// itself if the lanes take all of it.
 std::string strip_index(Block& block, const std::string& name, int64_t lanes) {
   const int64_t range = block.find_index(name)->range;
   const int64_t steps = ceil_div(range, lanes);

@@ -18,17 +18,17 @@ using stripe::Block;
 using stripe::RefDir;
 using stripe::Refinement;
 
-// The store, and which dimension's ranges the cores own.
+// The store, and the dimension whose ranges the cores own.
 struct OwnedRows {
   size_t statement = 0;  // of the innermost block
   size_t dim = 0;
   int64_t rows = 0;
 };
 
-// Fills `target`; refuses a kernel that cannot be spread so.
+// Finds the store and the dimension, or refuses the kernel.
 Refusal find_target(const std::vector<Block*>& chain, const TensorNames& around,
                     OwnedRows& target) {
-  std::vector<TensorNames> outside = {around};  // of each block of the chain
+  std::vector<TensorNames> outside = {around};  // the names around each block of the chain
   for (const Block* block : chain) outside.push_back(outside.back().inside(*block));
   const Block& leaf = *chain.back();
   if (!is_leaf(leaf)) return "it holds several blocks or a special";
@@ -61,7 +61,8 @@ Refusal find_target(const std::vector<Block*>& chain, const TensorNames& around,
   return Refusal::none();
 }
 
-// `block`, which holds the rows from `first` on as a view of `size` of them, and what is inside.
+// Makes the block's view, and those inside it, views of only the `size` rows of this part. The
+// store subtracts the number of the part's first row.
 void narrow(Block& block, const std::string& parents_name, const std::string& parents_part,
             const OwnedRows& target, int64_t step, int64_t size) {
   const std::string part = bring_in(block, parents_part);
@@ -97,7 +98,7 @@ void spread(Block& kernel, const TensorNames& around, const OwnerComputesOptions
   const int64_t parts = ceil_div(target.rows, size), rest = target.rows - size * (parts - 1);
 
   const std::string rows = std::get<stripe::Store>(chain.back()->stmts[target.statement].op).into;
-  std::string name = rows;  // of the rows in the kernel
+  std::string name = rows;  // the kernel's name for the rows
   for (size_t level = chain.size(); level-- > 1;) name = chain[level]->find_ref(name)->from;
   split_block(kernel, {});
   const std::string part = kernel.fresh_name("part");
@@ -109,7 +110,7 @@ void spread(Block& kernel, const TensorNames& around, const OwnerComputesOptions
   Block last = whole;
   narrow(whole, name, part, target, size, size);
   if (rest != size) {
-    // The last range is shorter: a block of its own, for all others end at `size`.
+    // The last range is shorter, so it gets a block with a smaller view.
     narrow(last, name, part, target, size, rest);
     const Affine at = Affine::of(bring_in(whole, part));
     whole.constraints.push_back(Affine(parts - 2) - at);
@@ -132,9 +133,10 @@ void describe(OwnerComputesOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a kernel must have");
   fields.unit("unit", options.unit,
               "execution unit of the model; its count is the number of cores");
-  fields.add("points_per_core", options.points_per_core, "ranges of rows made for each core",
+  fields.add("points_per_core", options.points_per_core, "ranges of rows for each core",
              {1, 1 << 20});
-  fields.add("min_work", options.min_work, "statements run; a kernel with less stays on one core");
+  fields.add("min_work", options.min_work,
+             "statements that run; a kernel with fewer stays on one core");
 }
 
 Status owner_computes(stripe::Program& program, const OwnerComputesOptions& options,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spreads a kernel that adds to rows which scalars choose (a scatter) over the cores: each owns a
-// range of the rows, reads all indices, and stores what falls into its range.
+// Spreads a scatter over the cores by the owner-computes rule. The kernel adds to rows that scalars
+// choose. Each core owns a range of the rows, reads all indices, and stores only what falls into
+// its range.
 //
 //   #kernel #scatter block [n:1000] (in E[n], in I[n], inout V[0]:add.fp32 fp32(64:1)) {    2 cores
 //     0: $i = load(I)   1: $e = load(E)   2: V[$i] = store($e)
@@ -12,12 +13,14 @@
 //     }
 //   }
 //
-// Requires: a chain of blocks with one store whose coordinate a scalar chooses, into the only
-// tensor that is written and not read; no index moves the chosen dimension's view. Ensures: each
-// element sees the same stores in the same order as before, so the sums are bit for bit the same
-// for any number of cores; no atomics, no buffer. Every part reads all indices: cheap beside the
-// rows as long as a row holds more elements than there are parts. Runs after vectorize, which wants
-// one chain, and before thread, which would spread the columns.
+// Every part reads all indices. That is cheap compared with the rows, as long as a row holds more
+// elements than there are parts.
+//
+// Requires: a chain of blocks with one store, whose coordinate a scalar chooses. Its tensor is the
+// only one that is written, and it is not read. No index moves the view along the chosen dimension.
+// Ensures: each element sees the same stores in the same order as before, so the sums are bit for
+// bit the same for any number of cores. There are no atomics and no buffer. Runs after vectorize,
+// which needs a single chain, and before thread, which would spread the columns.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +37,8 @@ namespace stria::passes {
 struct OwnerComputesOptions {
   std::vector<std::string> reqs = {"kernel", "scatter"};  // tags that a kernel must have
   std::string unit = "CORE";    // execution unit of the model; its count is the number of cores
-  int64_t points_per_core = 2;  // ranges for each core; each reads all indices
-  int64_t min_work = 32768;     // statements run; less stays on one core
+  int64_t points_per_core = 2;  // ranges for each core; every range reads all indices
+  int64_t min_work = 32768;     // statements that run; a smaller kernel stays on one core
 };
 
 void describe(OwnerComputesOptions& options, OptionFields& fields);

@@ -65,8 +65,8 @@ void cut(Block& block, const TensorNames& around, int64_t wanted,
 void describe(PartitionComputeOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block must have");
   fields.add("num_parts", options.num_parts,
-             "parts that are wanted; 0 = as many as the model has of `unit`", {0, 4096});
-  fields.unit("unit", options.unit, "execution unit of the model whose count that is",
+             "wanted number of parts; 0 = as many as the model has of `unit`", {0, 4096});
+  fields.unit("unit", options.unit, "execution unit of the model whose count is used",
               WhenEmpty::none);
   fields.set_tags("set_tags", options.set_tags, "tags added to the outer block",
                   {"parallel", "parts"});
@@ -75,7 +75,7 @@ void describe(PartitionComputeOptions& options, OptionFields& fields) {
   fields.add("only_multiple_of", options.only_multiple_of,
              "tiles are multiples of this, or the whole range", {1, 1 << 20});
   fields.add("only_even", options.only_even,
-             "parts divide their ranges, so that what neighbours write is side by side");
+             "parts divide their ranges, so that the results of neighbours are contiguous");
 }
 
 Status partition_compute(stripe::Program& program, const PartitionComputeOptions& options,

@@ -6,14 +6,18 @@
 //     0: block [i:3, j:5, k:32] (in A[i, k], in B[k, j], out C[i, j]:add) { S }
 //   }
 //
-// Indices that are summed over stay whole: each part makes elements of its own. Of all ways to cut
-// the others that one is taken whose number of parts is nearest to num_parts, where each part too
-// many counts as two too few; then the one that runs over the fewest points beside the ranges
-// (parts of equal size, but for the last), then that which cuts fewer indices, then that which cuts
-// those with the larger stride in the output. Requires: points of the block commute. Ensures: the
-// same points run; an uneven end has a constraint. Tags the outer block and, of its indices, those
-// that count parts. Runs before the passes that tile what one unit does; locate_block then says
-// which units, thread which of them.
+// Indices that are summed over stay whole, so that each part writes elements of its own. The pass
+// compares all ways to cut the other indices by these rules, in this order:
+//
+// - The number of parts is nearest to num_parts; one part too many counts as two too few.
+// - The parts, which have equal size, run over the fewest points beyond the ranges.
+// - The fewest indices are cut.
+// - The cut indices have the larger stride in the output.
+//
+// Requires: points of the block commute. Ensures: the same points run; an uneven end has a
+// constraint. The outer block, and those of its indices that count parts, get tags. Runs before the
+// passes that tile the work of one unit. locate_block or thread then says which units run the
+// parts.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +33,7 @@ namespace stria::passes {
 
 struct PartitionComputeOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a block must have
-  int64_t num_parts = 0;  // parts that are wanted; 0 = as many as the model has of `unit`
+  int64_t num_parts = 0;  // wanted number of parts; 0 = as many as the model has of `unit`
   std::string unit;       // execution unit of the model
   std::vector<std::string> set_tags;  // tags added to the outer block
   std::string idx_tag;                // tag added to the indices that count parts

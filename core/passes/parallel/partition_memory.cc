@@ -18,9 +18,9 @@ using stripe::Block;
 using stripe::RefDir;
 using stripe::Refinement;
 
-// A tensor cut along a dimension.
+// A tensor that is banked along a dimension.
 struct Banks {
-  size_t ref = 0;  // of the kernel
+  size_t ref = 0;  // position in the kernel
   size_t dim = 0;
   std::string index;
   int64_t range = 1;
@@ -51,7 +51,7 @@ class MemoryPartition {
   }
 
  private:
-  // Refuses a kernel that stays as it is.
+  // Banks an input and cuts the kernel, or refuses.
   Refusal partition(Block& kernel) {
     for (const char* tag : {"vector", "stencil"})
       if (kernel.tags.has(tag)) return fmt::format("it is a #{}", tag);
@@ -81,7 +81,7 @@ class MemoryPartition {
     return static_cast<double>(shape.element_count()) * static_cast<double>(byte_size(shape.type));
   }
 
-  // The best way to bank the input; refuses an input that has none.
+  // Finds the best way to bank the input, or refuses.
   Refusal choose(const Block& kernel, size_t ref, std::optional<Banks>& best) const {
     const Refinement& view = kernel.refs[ref];
     const Refinement& whole = whole_of(kernel, ref);
@@ -111,7 +111,7 @@ class MemoryPartition {
     if (best) return Refusal::none();
     if (whole.tags.integer("bank_dim"))
       return fmt::format("'{}' is banked along another dimension, or by other parts", view.into);
-    if (moves) return fmt::format("parts of '{}' are not apart, or are too few", view.into);
+    if (moves) return fmt::format("parts of '{}' overlap, or there are too few", view.into);
     return fmt::format("'{}' moves with no index that writes elements of its own", view.into);
   }
 
@@ -121,7 +121,7 @@ class MemoryPartition {
     return false;
   }
 
-  // What an earlier kernel made of the tensor.
+  // Is this the way in which an earlier kernel has banked the tensor, if there is one?
   static bool keeps_to(const Refinement& whole, const Banks& banks) {
     const std::optional<int64_t> dim = whole.tags.integer("bank_dim");
     const std::optional<int64_t> size = whole.tags.integer("bank_size");
@@ -143,7 +143,7 @@ class MemoryPartition {
     const int64_t off_a = cost::parts_off(a.parts(), wanted_),
                   off_b = cost::parts_off(b.parts(), wanted_);
     if (off_a != off_b) return off_a < off_b;
-    // Of the ranges, what the parts run over beside them.
+    // How many points the parts have, compared with the range.
     const auto excess = [](const Banks& banks) {
       return static_cast<double>(banks.parts()) * static_cast<double>(banks.tile) /
              static_cast<double>(banks.range);
@@ -190,7 +190,7 @@ void describe(PartitionMemoryOptions& options, OptionFields& fields) {
   fields.unit("memory", options.memory,
               "memory unit of the model; \"\" = the view names no instance", WhenEmpty::none);
   fields.add("num_parts", options.num_parts,
-             "parts that are wanted; 0 = as many as the model has of `memory`", {0, 4096});
+             "wanted number of parts; 0 = as many as the model has of `memory`", {0, 4096});
   fields.set_tags("set_tags", options.set_tags, "tags added to the outer block");
   fields.set_tag("idx_tag", options.idx_tag,
                  "tag added to the index that counts parts; \"\" = none");

@@ -37,12 +37,12 @@ int views_of(const Block& block, const std::string& name) {
       [&](const Refinement& ref) { return ref.dir != RefDir::none && ref.from == name; }));
 }
 
-// How the host's statements use a buffer of its own.
+// How the host's statements use an accumulator of the host.
 struct Use {
-  std::vector<size_t> clears, reads;  // blocks
-  size_t grows = 0;                   // the block that adds to it
+  std::vector<size_t> clears, reads;  // statements that set it to the identity, and that read it
+  size_t grows = 0;                   // the statement that adds to it
   std::vector<Block*> chain;          // that block, down to the one that stores
-  std::string adder;                  // what the last one calls the buffer
+  std::string adder;                  // the last block's name for the accumulator
   stripe::Aggregation agg;
 };
 
@@ -57,7 +57,7 @@ class Roller {
       if (ref.dir == RefDir::none) names.push_back(ref.into);
     for (const std::string& name : names) {
       Use use;
-      if (!find_use(name, use)) continue;  // no sums grow in it
+      if (!find_use(name, use)) continue;  // it is no accumulator
       context_.matched();
       if (const Refusal refusal = roll(name, use)) {
         context_.skipped(fmt::format("{}: {}", host_.name, name), refusal.reason());
@@ -97,7 +97,8 @@ class Roller {
     return found && !use.clears.empty();
   }
 
-  // Down to the block that adds; every view on the way is of the whole buffer.
+  // Collects the chain down to the block that adds. Every view on the way must be of the whole
+  // accumulator.
   static bool follow(Block& block, const std::string& name, const Refinement& whole, Use& use) {
     use.chain.push_back(&block);
     const Refinement& view = *find_view(block, name);
@@ -120,7 +121,7 @@ class Roller {
     return below && is_whole_view(view, whole) && follow(*below, view.into, whole, use);
   }
 
-  // Coordinates that scalars give would lack the new dimension.
+  // A coordinate list that scalars give has no entry for the new dimension.
   static bool chooses_elements(const Block& block) {
     return std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
       const auto* load = std::get_if<stripe::Load>(&stmt.op);
@@ -138,7 +139,7 @@ class Roller {
     for (const Block* block : use.chain)
       for (const char* tag : {"parallel", "vector", "pipeline"})
         if (block->tags.has(tag)) return fmt::format("a block that adds to it is #{}", tag);
-    // What the sum is added up by would stand beside it (S11).
+    // The new blocks that add up the parts would stand beside such a block (S11).
     for (const Block* block : use.chain)
       if (numbers_units(block->location)) return "a block that adds to it runs on a unit by number";
     if (chooses_elements(adder)) return "a scalar chooses the elements of a block that adds to it";
@@ -149,7 +150,7 @@ class Roller {
     for (size_t i : use.clears)
       if (host_.stmts[i].block()->tags.has("vector")) return "a block that clears it is #vector";
     if (adder.find_ref(use.adder)->agg != use.agg) return "its aggregations differ";
-    // Sums alone may be taken in another order (M10).
+    // Only sums may be reordered (M10).
     if (use.agg.op == stripe::AggOp::mul && is_float(use.agg.type))
       return "it is a product of floats";
     if (use.agg.type != whole.shape.type) return "sums of another type than the buffer's";
@@ -167,7 +168,7 @@ class Roller {
       if (role.kind != IndexKind::reduction || adder.find_index(role.name)->affine ||
           role.range < options_.parts)
         continue;
-      // Neighbouring lanes read neighbours.
+      // An index of stride 1 is preferred: neighbouring lanes then read neighbouring elements.
       if (!reduction || (role.input_stride == 1 && reduction->input_stride != 1) ||
           (role.range > reduction->range &&
            (role.input_stride == 1) == (reduction->input_stride == 1)))
@@ -186,14 +187,14 @@ class Roller {
     return Refusal::none();
   }
 
-  // The buffer with one more dimension, of `parts`, in front.
+  // The shape with a new first dimension for the parts.
   static TensorShape with_parts(const TensorShape& shape, int64_t parts) {
     std::vector<int64_t> sizes = {parts};
     for (const Dim& dim : shape.dims) sizes.push_back(dim.size);
     return dense_shape(shape.type, sizes);
   }
 
-  // Gives a view of the buffer its new dimension.
+  // Adds the new dimension to a view of the accumulator.
   static void widen(Refinement& view, const TensorShape& shape, const Affine& at, int64_t size) {
     view.access.insert(view.access.begin(), at);
     view.shape.dims.insert(view.shape.dims.begin(), Dim{size, 0});
@@ -210,7 +211,7 @@ class Roller {
   void change(const std::string& name, const Refinement& whole, const Use& use,
               const IndexRole& reduction, int64_t parts) {
     TensorShape shape = with_parts(whole.shape, parts);
-    // Lanes that are neighbours in what they keep read neighbours.
+    // If parts are contiguous in what is read, they are contiguous in the accumulator, too.
     if (reduction.input_stride == 1) {
       for (Dim& dim : shape.dims) dim.stride *= parts;
       shape.dims[0].stride = 1;
@@ -242,9 +243,9 @@ class Roller {
       widen(view, shape, Affine::of(part), 1);
     }
 
-    // What is added up, `radix` parts at once; then readers take the total.
+    // The statements that add up the parts, `radix` at once. Readers then use the total.
     std::vector<Statement> stmts;
-    // Such neighbours then store an odd number of elements apart: fewer of them share a bank.
+    // Neighbouring lanes then store an odd number of elements apart, so that fewer share a bank.
     TensorShape exchanged = with_parts(whole.shape, parts);
     if (reduction.input_stride == 1 && has_banks_to_spare() && exchanged.dims[0].stride % 2 == 0)
       ++exchanged.dims[0].stride;
@@ -273,7 +274,7 @@ class Roller {
     run_in_order(host_);
   }
 
-  // The lanes' own sums live in part_loc; every view says so.
+  // Moves the sums of the lanes to part_loc, in all views.
   void move_to_parts(const std::string& name, const Use& use) {
     host_.find_ref(name)->location = options_.part_loc;
     for (size_t i : use.clears)
@@ -286,8 +287,8 @@ class Roller {
     }
   }
 
-  // Is the memory in which lanes exchange sums one of banks, which no block inside fills with what
-  // it stages? A tile may have been chosen to leave no more room than sums take without gaps.
+  // Does the memory in which lanes exchange sums have banks, and does no block inside allocate in
+  // it? If one does, its tile may leave only as much room as the sums take without gaps.
   bool has_banks_to_spare() const {
     if (options_.loc.empty()) return false;
     const MemoryUnit* memory = context_.model().find_memory(options_.loc.path.back().name);
@@ -307,8 +308,8 @@ class Roller {
            });
   }
 
-  // For parts' sums, which are added up right behind where they are written: those of one reduction
-  // after the other lie in the same place.
+  // A buffer for the sums of parts. They are added up right after they are written, so several
+  // reductions use the same buffer one after the other.
   std::string shared_buffer(const std::string& name, const TensorShape& shape) {
     for (const std::string& known : shared_)
       if (host_.find_ref(known)->shape == shape) return known;
@@ -330,13 +331,13 @@ class Roller {
     ref.dir = dir;
     ref.from = name;
     ref.access = access;
-    // The host's indices stay in the host.
+    // An inner block does not know the host's indices.
     if (names_index(ref.location)) ref.location = {};
     for (Dim& dim : ref.shape.dims) dim.size = 1;
     return ref;
   }
 
-  // A block over all elements of `shape`; their coordinates.
+  // A block over all elements of `shape`; `at` is set to their coordinates.
   static Block over(const TensorShape& shape, std::vector<Affine>& at) {
     Block block;
     for (size_t d = 0; d < shape.dims.size(); ++d) {
@@ -358,7 +359,8 @@ class Roller {
     return block;
   }
 
-  // to[part] = from[part] + from[part + left] + …, `have` parts becoming the `left` of `shape`.
+  // to[part] = from[part] + from[part + left] + …: makes the `left` parts of `shape` of `have`
+  // parts.
   Block add_parts(const std::string& from, const std::string& to, const TensorShape& shape,
                   int64_t have, const stripe::Aggregation& agg) const {
     const int64_t left = shape.dims[0].size;
@@ -388,7 +390,7 @@ class Roller {
   Block& host_;
   const RollupOptions& options_;
   PassContext& context_;
-  std::vector<std::string> shared_;  // buffers of the host
+  std::vector<std::string> shared_;  // buffers of the host that several reductions use
 };
 
 }  // namespace
@@ -396,23 +398,22 @@ class Roller {
 void describe(RollupOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block must have");
   fields.add("group_lanes", options.group_lanes,
-             "lanes of a group, a power of two; a block's tag #group_lanes goes before it",
+             "lanes of a group, a power of two; a block's tag #group_lanes overrides it",
              {2, 1 << 20});
   fields.formerly("threads");
   fields.add("radix", options.radix, "sums that a lane adds up at once, a power of two", {2, 64});
-  fields.add(
-      "parts", options.parts,
-      "of the reduction, a power of two; 0 = as many as leave no lane without; a block's tag "
-      "#parts goes before it",
-      {0, 1 << 20});
-  fields.add("min_steps", options.min_steps, "of the reduction that each lane keeps, at least",
+  fields.add("parts", options.parts,
+             "parts of the reduction, a power of two; 0 = one for every lane; a block's tag #parts "
+             "overrides it",
+             {0, 1 << 20});
+  fields.add("min_steps", options.min_steps, "steps of the reduction in a part, at least",
              {1, 1 << 30});
   fields.add(
       "round_up", options.round_up,
-      "as many parts as the next power of two, some of them empty, instead of the one below");
+      "round the number of parts up to a power of two, so that some may be empty, and not down");
   fields.add("loc", options.loc, "memory unit in which lanes exchange sums");
   fields.add("part_loc", options.part_loc,
-             "memory unit of the sum that each lane takes; none = where the sums were");
+             "memory unit of the sum of each lane; none = where the accumulator was");
 }
 
 Status rollup(stripe::Program& program, const RollupOptions& options, PassContext& context) {

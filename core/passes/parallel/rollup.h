@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the lanes of a group that has fewer outputs than lanes parts of the reduction, whose sums
-// it then adds up in pairs; so do lanes of a group that says how many parts there are.
+// Divides a reduction into parts for the lanes of a group, and then adds up the sums of the parts,
+// in pairs (a tree reduction). It does so if the group has fewer outputs than lanes, or if the
+// block's tag #parts says how many parts there are.
 //
-//   #group block [] (…, none new<REG> S_acc[] fp32()) {                               group_lanes: 4
+//   #group block [] (…, none new<REG> S_acc[] fp32()) {                          group_lanes: 4
 //     0: clear S_acc
 //     1: block [k:64] (in A[k], inout S_acc[]:add.fp32) { S_acc += A }
 //     2: S = S_acc
@@ -17,15 +18,15 @@
 //     5: S = S_sum
 //   }
 //
-// Where neighbouring lanes are to take neighbouring parts (the reduction runs along the rows of
-// what is read) and the memory that lanes exchange sums in has banks, the parts' sums lie an odd
-// number of elements apart in it, if no block inside stages something there. The parts' sums of
-// several reductions lie in one place.
+// Neighbouring lanes take neighbouring parts if the reduction runs along the rows of what is read.
+// If the memory in which lanes exchange sums has banks, the sums of the parts then lie an odd
+// number of elements apart; not so if a block inside stages something in that memory. The sums of
+// the parts of several reductions share one buffer.
 //
-// Requires: a block with an allocation in which sums grow (`cache` makes them): blocks that clear
-// it, loops around one innermost block that adds to it, blocks that read it. Ensures: the values
-// change only by the order of the sum (M10). Runs after cache, and before thread_lanes, which makes
-// lanes of the parts.
+// Requires: a block with an accumulator (`cache` makes them). Its statements are blocks that set it
+// to the identity, loops around one innermost block that adds to it, and blocks that read it.
+// Ensures: the same values, except for the order of the sum (M10). Runs after cache, and before
+// thread_lanes, which makes lanes of the parts.
 #pragma once
 
 #include <cstdint>
@@ -42,12 +43,13 @@ namespace stria::passes {
 struct RollupOptions {
   std::vector<std::string> reqs = {"group"};  // tags that a block must have
   int64_t group_lanes = 256;                  // lanes of a group; a power of two
-  int64_t parts = 0;      // a power of two; 0: as many as it takes for every lane to have one
+  int64_t parts = 0;      // of the reduction, a power of two; 0: one for every lane
   int64_t radix = 2;      // sums that a lane adds up at once; a power of two
-  int64_t min_steps = 1;  // of the reduction that each lane keeps, at least
-  bool round_up = false;  // to the next power of two parts, some of them empty; else to that below
-  stripe::Location loc;   // where lanes exchange sums: a memory unit
-  stripe::Location part_loc;  // of the sum of each lane; none: where the sums were
+  int64_t min_steps = 1;  // of the reduction in a part, at least
+  // Round the number of parts up to a power of two, so that some may be empty; else down.
+  bool round_up = false;
+  stripe::Location loc;       // where lanes exchange sums: a memory unit
+  stripe::Location part_loc;  // of the sum of each lane; none: where the accumulator was
 };
 
 void describe(RollupOptions& options, OptionFields& fields);

@@ -54,7 +54,7 @@ class ReductionSplitter {
   }
 
  private:
-  // `made`: the kernels that take its place. Refuses a kernel that stays.
+  // Sets `made` to the kernels that replace this one, or refuses.
   Refusal split(const Block& kernel, std::vector<Block>& made) {
     if (!is_leaf(kernel)) return "it holds blocks or a special";
     if (kernel.tags.has("parallel") || kernel.tags.has("vector") || has_index_locations(kernel))
@@ -69,7 +69,7 @@ class ReductionSplitter {
       out = &ref;
     }
     if (!out || !out->agg) return "it has no reduction";
-    // Sums alone may be taken in another order (M10).
+    // Only sums may be reordered (M10).
     if (out->agg->op == stripe::AggOp::mul && is_float(out->agg->type))
       return "it is a product of floats";
     int64_t outputs = 1;
@@ -114,15 +114,16 @@ class ReductionSplitter {
     return Refusal::none();
   }
 
-  // What takes the kernel's place: parts' sums, and the kernels; that of the parts is `sums`.
+  // What replaces the kernel: a buffer for the sums of the parts, and kernels. The one at `sums`
+  // computes these sums.
   struct Parts {
     Refinement buffer;
     std::vector<Block> kernels;
     size_t sums = 0;
   };
 
-  // Steps of the reduction in a part, `fewest` or more, so that all kernels take the shortest
-  // time; all of them if one kernel does.
+  // The number of reduction steps in a part, `fewest` or more, with which all kernels take the
+  // shortest time. It is the whole range if one kernel is the fastest.
   int64_t fastest_steps(const Block& kernel, const Block& whole, const Refinement& out,
                         const IndexRole& reduction, const WriteDomain& nest, int64_t outputs,
                         int64_t fewest, bool every_part_writes,
@@ -137,8 +138,8 @@ class ReductionSplitter {
     };
     double best = std::max(model.launch_us, time_of(whole));
     std::string text = fmt::format("{}: {:.1f} us as one kernel", kernel.name, best);
-    // The host starts a kernel while the one before it runs, and no processor is faster than its
-    // multiply-adds.
+    // A lower bound: the host starts a kernel while the one before runs, and no unit is faster than
+    // its multiply-adds.
     const double launches_us = (every_part_writes ? 2 : 3) * model.launch_us;
     double points = 1;
     for (const Index& index : whole.idxs) points *= static_cast<double>(index.range);
@@ -147,7 +148,7 @@ class ReductionSplitter {
       steps = std::max(fewest, ceil_div(steps, 2));
       const int64_t parts = ceil_div(reduction.range, steps);
       const Parts trial = make(whole, out, reduction, steps, nest, every_part_writes);
-      // The last one reads what the one before has written, once; one that clears writes as much.
+      // The last kernel reads all sums of the parts once. A kernel that clears them writes as much.
       const double sums = static_cast<double>(outputs) * static_cast<double>(parts) *
                           static_cast<double>(byte_size(out.agg->type));
       const double once = rates.global_bytes > 0 ? sums / (rates.global_bytes * rates.units) : 0;
@@ -181,7 +182,7 @@ class ReductionSplitter {
     Parts made;
     const int64_t parts = ceil_div(reduction.range, steps);
     const stripe::Aggregation agg = *out.agg;
-    // The parts' buffer: as large as what is written, behind one dimension for the parts.
+    // The buffer of the parts: a dimension for the parts, then as large as what is written.
     Refinement buffer;
     buffer.into = section_.fresh_name(out.from + "_parts");
     buffer.shape.type = agg.type;
@@ -283,19 +284,21 @@ class ReductionSplitter {
 
 void describe(SplitReductionOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a kernel must have");
-  fields.add("parts", options.parts, "of the reduction; 0 = as many as give every unit its groups",
+  fields.add("parts", options.parts,
+             "parts of the reduction; 0 = as many as give every unit `groups_per_unit` groups",
              {0, 1 << 20});
   fields.unit("unit", options.unit, "execution unit of the model that runs one group");
-  fields.add("groups_per_unit", options.groups_per_unit, "groups at once on each", {1, 1 << 20});
+  fields.add("groups_per_unit", options.groups_per_unit,
+             "groups that each unit should have at once", {1, 1 << 20});
   fields.add("outputs", options.outputs, "outputs of one group", {1});
-  fields.add("min_steps", options.min_steps, "of the reduction in a part, at least", {1});
+  fields.add("min_steps", options.min_steps, "steps of the reduction in a part, at least", {1});
   fields.add("clear", options.clear,
-             "also where a kernel has to set the parts to the identity first");
+             "also split kernels whose parts must be set to the identity first, by another kernel");
   describe_group_choice(
       options.tile,
       fields.group("tile",
-                   "what groups of a tile may be like: there are as many parts as take the "
-                   "shortest time by the best tile of each"));
+                   "what groups of a tile may be like: the number of parts is the one with the "
+                   "shortest time, each kernel with its best tile"));
 }
 
 Status split_reduction(stripe::Program& program, const SplitReductionOptions& options,

@@ -15,7 +15,7 @@ namespace {
 using stripe::Block;
 using stripe::Index;
 
-// A located block in another one is a block of lanes.
+// Does the kernel hold located blocks? They would become lane blocks inside the new one (S11).
 bool holds_located(const Block& block) {
   return std::any_of(block.stmts.begin(), block.stmts.end(), [](const stripe::Statement& stmt) {
     return stmt.block() && (!stmt.block()->location.empty() || holds_located(*stmt.block()));
@@ -29,7 +29,7 @@ std::map<std::string, int64_t> single_points(const Block& kernel) {
   return tile;
 }
 
-// The most points that a pipeline inside has under way.
+// The largest number of points that a pipeline inside has under way.
 int64_t points_under_way(const Block& block) {
   int64_t most = block.tags.integer("pipeline").value_or(1);
   for (const stripe::Statement& stmt : block.stmts)
@@ -55,9 +55,9 @@ void thread_kernel(Block& kernel, const TensorNames& around, const ThreadOptions
           ? single_points(kernel)
           : work_partition(kernel, context.model(), {options.unit, options.points_per_core});
   if (tile.empty()) return context.skipped(kernel.name, "it has no output index to spread");
-  // Indices that are not chosen stay inside whole. The outer block is made even if none is left
-  // inside: the inner one is one core's loop, which later passes may change without making a second
-  // kernel.
+  // Indices that are not chosen stay inside, whole. The outer block is made even if no index is
+  // left inside: the inner block is then the loop of one core, and later passes may change it
+  // without making a second kernel.
   split_block(kernel, tile);
   kernel.tags.set("parallel");
   stripe::LocationUnit unit;
@@ -74,9 +74,10 @@ void describe(ThreadOptions& options, OptionFields& fields) {
   fields.unit("unit", options.unit,
               "execution unit of the model; its count is the number of cores");
   fields.add("points_per_core", options.points_per_core,
-             "parts made for each core at most; 0 = every point of the output indices is a part",
+             "parts for each core, at most; 0 = every point of the output indices is a part",
              {0, 1 << 20});
-  fields.add("min_work", options.min_work, "statements run; a kernel with less stays on one core");
+  fields.add("min_work", options.min_work,
+             "statements that run; a kernel with fewer stays on one core");
 }
 
 Status thread(stripe::Program& program, const ThreadOptions& options, PassContext& context) {

@@ -15,24 +15,23 @@ void describe(ThreadLanesOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block inside a kernel, or the kernel, must have");
   fields.unit("unit", options.unit, "execution unit of a lane");
   fields.add("group_lanes", options.group_lanes,
-             "lanes of a group, a power of two; a block's tag #group_lanes goes before it",
+             "lanes of a group, a power of two; a block's tag #group_lanes overrides it",
              {1, 1 << 20});
   fields.formerly("threads");
   fields.unit("group", options.group, "execution unit of a group, for blocks without a location");
   fields.unit("registers", options.registers, "memory unit that each lane has of its own");
-  fields.add("access_bytes", options.access_bytes, "that neighbouring lanes should touch together",
-             {1, 1 << 20});
-  fields.add(
-      "run_bytes", options.run_bytes,
-      "in a row that one lane takes of what it holds in registers, so that it fetches vectors of "
-      "what it reads, and of rows that it copies; 0 = single elements",
-      {0, 1 << 10});
+  fields.add("access_bytes", options.access_bytes,
+             "bytes of one access that neighbouring lanes should share", {1, 1 << 20});
+  fields.add("run_bytes", options.run_bytes,
+             "contiguous bytes in registers that one lane takes, so that it loads vectors of what "
+             "it reads, and of rows that it copies; 0 = single elements",
+             {0, 1 << 10});
   fields.add("pairs", options.pairs,
              "neighbouring lanes, a power of two, that differ in the second index of what they "
-             "hold, where they fetch vectors along both: a local memory may read what a lane and "
-             "the next want once; 1 = those of the first index first",
+             "hold, if they load vectors along both: a local memory may read only once what two "
+             "neighbours want; 1 = lanes of the first index come first",
              {1, 32});
-  fields.set_tags("inner_set", options.inner_set, "tags of what one lane does of a block");
+  fields.set_tags("inner_set", options.inner_set, "tags of the work of one lane in a block");
 }
 
 Status thread_lanes(stripe::Program& program, const ThreadLanesOptions& options,

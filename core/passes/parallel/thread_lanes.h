@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spreads what a point of a block does over the lanes of a group.
+// Spreads the work of one point of a block over the lanes of a group.
 //
-//   #group block [i:4] (in A[32*i], out C[32*i]) {                                   group_lanes: 8
+//   #group block [i:4] (in A[32*i], out C[32*i]) {                                 group_lanes: 8
 //     0: block [j:32] (in A[j], out C[j]) { S }
 //   }
 //   #group block<CU[i]> [i:4] (in A[32*i], out C[32*i]) {
@@ -11,20 +11,27 @@
 //     1: special barrier()
 //   }
 //
-// Each block inside shares its output indices out in powers of two: neighbouring lanes take
-// neighbouring elements of the tensor that comes from outside; where a range is no power of two
-// some lanes pause. A block without output indices stays a loop around lanes, or is one lane's.
-// What the block holds in `registers` is distributed: each element to the lane that works on it, in
-// every block that does; with `run_bytes`, so many bytes in a row where what is read lies in a row
-// too, and where the sums do they become a block tagged #vector; so do rows that a #copy block
-// copies, to rows, or across where lanes have so many elements that they issue fewer accesses then.
-// Elements that a #copy block turns one by one on their way to a memory of which the model knows
-// the banks (as wide as an element) are taken by lanes whose elements are in different ones. With
-// `pairs`, lanes that fetch vectors along two indices stand in squares: so many neighbours differ
-// in the second index, then come those of the first. Requires: different points write different
-// elements; nothing in the group is a #pipeline of several points, which no barrier would part
-// (S13). Ensures: a barrier stands between each two blocks of lanes (`barrier` takes away what
-// nothing needs). Runs before barrier and pipeline.
+// The output indices of each block inside are divided among the lanes, in powers of two.
+// Neighbouring lanes take neighbouring elements of the tensor that comes from outside. If a range
+// is no power of two, some lanes pause. A block without output indices stays a loop around lanes,
+// or one lane runs it.
+//
+// What the block holds in `registers` is distributed: in every block, an element belongs to the
+// lane that works on it. With `run_bytes` a lane takes so many contiguous bytes, if what is read is
+// contiguous, too. If the sums are contiguous as well, the run becomes a block tagged #vector.
+//
+// A #copy block copies runs as vectors if both sides are contiguous. If one side lies across, its
+// elements are accessed one by one; this is done if lanes have so many elements that they then
+// issue fewer accesses. If a #copy block transposes single elements into or out of a memory whose
+// banks the model knows, neighbouring lanes take elements in different banks. (A bank is as wide as
+// an element.)
+//
+// With `pairs`, lanes that load vectors along two indices form squares: `pairs` neighbours differ
+// in the second index, and then come those of the first.
+//
+// Requires: different points write different elements, and nothing in the group is a #pipeline of
+// several points, which no barrier would separate (S13). Ensures: a barrier stands between any two
+// blocks of lanes; `barrier` removes those that nothing needs. Runs before barrier and pipeline.
 #pragma once
 
 #include <cstdint>
@@ -44,15 +51,15 @@ struct ThreadLanesOptions {
   int64_t group_lanes = 256;                  // lanes of a group, a power of two
   std::string group = "CU";       // execution unit of a group, for blocks without a location
   std::string registers = "REG";  // memory unit that each lane has of its own
-  int64_t access_bytes = 32;      // that neighbouring lanes should touch together
-  int64_t run_bytes = 0;          // in a row that a lane takes of what it holds in registers
+  int64_t access_bytes = 32;      // of one access that neighbouring lanes should share
+  int64_t run_bytes = 0;          // contiguous bytes in registers that a lane takes
   int64_t pairs = 1;  // neighbouring lanes that differ in the second index of what they hold
-  std::vector<std::string> inner_set = {"lane"};  // tags of what one lane does of a block
+  std::vector<std::string> inner_set = {"lane"};  // tags of the work of one lane in a block
 };
 
 void describe(ThreadLanesOptions& options, OptionFields& fields);
-// not_found if the model has units but not these, invalid_argument if `group_lanes` or `pairs` is no
-// power of two.
+// not_found if the model has units but not these, invalid_argument if `group_lanes` or `pairs` is
+// no power of two.
 Status thread_lanes(stripe::Program& program, const ThreadLanesOptions& options,
                     PassContext& context);
 

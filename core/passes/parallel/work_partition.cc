@@ -19,22 +19,24 @@ using cost::CoreRates;
 using cost::TiledBlock;
 using stripe::Block;
 
-// Of the longest of the times that run side by side, the part of the others that shows.
+// Operations and transfers overlap. This part of the shorter times adds to the longest one.
 constexpr double kShown = 0.2;
-// Cycles that a part costs besides its work.
+// Cycles that a part costs in addition to its work.
 constexpr double kStartCycles = 2000;
-// Cores are not equally fast: so much of a part's time is waited for the last one.
+// Cores are not equally fast: the wait for the last one, in units of a part's time.
 constexpr double kWait = 0.5;
-// What a second index that is cut costs: more views that begin at an outer value, more borders.
+// Factor for cutting a second index: there are more views that move with an outer value, and more
+// borders.
 constexpr double kSecondIndex = 1.03;
-// What cutting the innermost dimension of the output costs: cores write into one another's rows.
-// Where the part of a row is shorter than so many bytes they also write to one another's lines.
+// Factors for cutting the innermost dimension of the output, since cores then write into one
+// another's rows. If the part of a row is shorter than kRunBytes, they even write to the same cache
+// lines.
 constexpr double kInnermostIndex = 1.01, kShortRun = 2.5;
 constexpr int64_t kRunBytes = 256;
 
 using Parts = std::map<std::string, int64_t>;
 
-// Whether so many equal parts keep all cores busy but for a twentieth of the time.
+// Do so many equal parts keep the cores idle for at most a twentieth of the time?
 bool loads_evenly(int64_t parts, int64_t cores) {
   return 20 * ceil_div(parts, cores) * cores <= 21 * parts;
 }
@@ -50,7 +52,7 @@ std::vector<IndexRole> outputs_of(const Block& kernel) {
   return out;
 }
 
-// Until there are parts enough for an even load, or `parts`.
+// Cuts output indices until there are enough parts for an even load, or `parts` of them.
 Parts by_output(const std::vector<IndexRole>& outputs, int64_t cores, int64_t parts) {
   Parts out;
   int64_t made = 1;
@@ -106,7 +108,7 @@ class PartChooser {
     double cycles = 0;
   };
 
-  // Sizes that make 2 to `most_` equal parts, but for the last one.
+  // Sizes that make 2 to `most_` parts. All parts but the last one are equal.
   std::vector<int64_t> sizes_of(int64_t range) const {
     std::set<int64_t, std::greater<>> out;
     for (int64_t parts = 2; parts <= std::min(range, most_);
@@ -123,7 +125,7 @@ class PartChooser {
     all.push_back(std::move(out));
   }
 
-  // Of the core that has the most to do.
+  // The time of the core that has the most to do.
   double cycles_of(const Candidate& candidate) const {
     TiledBlock part = block_;
     double share = 1;  // of the kernel's points
@@ -156,7 +158,7 @@ class PartChooser {
   const TiledBlock block_;
   const CoreRates& rates_;
   const int64_t cores_, most_;
-  IndexRole innermost_;        // of the output indices
+  IndexRole innermost_;        // the innermost output index
   int64_t element_bytes_ = 1;  // of the first tensor that is written
   double work_ = 0;            // cycles of one core for the whole kernel
   std::vector<std::pair<const MemoryUnit*, const MemoryUnit*>> caches_;

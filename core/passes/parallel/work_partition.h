@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which parts of a kernel its cores take: few enough that each finds in its caches what it reads
-// again, enough that all are busy to the end.
+// The work partition: which parts of a kernel its cores take. There are few enough parts that a
+// core finds in its caches what it reads again, and enough that all cores are busy to the end.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,17 @@
 namespace stria::passes {
 
 struct WorkPartitionOptions {
-  std::string unit = "CORE";   // execution unit of the model; its count, over 1, is that of cores
+  std::string unit = "CORE";   // execution unit of the model; its count is the number of cores
   int64_t parts_per_core = 8;  // at most
 };
 
-// Points of each index in one part; those that stay whole are not named. Empty if the kernel has no
-// output index to cut. Where the model knows rates of the unit, by the time that the busiest core
-// takes: its share of the operations, and of what comes into each cache, of which a part keeps
-// nothing for the next one; besides, cores are not equally fast, so that more parts are better.
-// Without rates: outermost in the output first.
+// The number of points of each cut index in one part; indices that stay whole are not listed. Empty
+// if the kernel has no output index to cut.
+//
+// If the model has rates of the unit, the parts are chosen by the time of the busiest core: its
+// share of the operations, and of what comes into each cache. A part leaves nothing in the caches
+// for the next one. More parts are better in one respect, since cores are not equally fast. Without
+// rates, the indices that are outermost in the output are cut first.
 std::map<std::string, int64_t> work_partition(const stripe::Block& kernel,
                                               const HardwareModel& model,
                                               const WorkPartitionOptions& options);

@@ -28,15 +28,15 @@ Refinement* aggregating_view(Block& block, const std::string& name) {
   return nullptr;
 }
 
-// An aggregation's start: statement `position` of the last block of `path` is a block whose view of
-// `name` aggregates.
+// Where an aggregation starts. Statement `position` of the last block of `path` is a block whose
+// view of `name` aggregates.
 struct Start {
   std::vector<Block*> path;
   size_t position = 0;
   std::string name;
-  // The host's view aggregated before the start sank below it: all writers of the host are parts of
-  // one chain and start together. Otherwise the writer's view is the outermost of its chain, and
-  // blocks beside it have chains of their own (S6).
+  // True if the host's view aggregated before the start moved inside it. All writers of the host
+  // then belong to one chain and start together. Otherwise the writer's view is the outermost of
+  // its chain, and blocks beside it have chains of their own (S6).
   bool shared = false;
   PlaceNames* known = nullptr;  // names of the sections
 
@@ -44,8 +44,7 @@ struct Start {
   Block& host() const { return *path.back(); }
   Block& writer() const { return *host().stmts[position].block(); }
   Refinement& view() const { return *aggregating_view(writer(), name); }
-  // The statements of the host that may write to it, first and behind the last: a host may have
-  // many more.
+  // The range of the host's statements that may write to the tensor. A host may have many more.
   size_t begin() const { return shared ? 0 : position; }
   size_t end() const { return shared ? host().stmts.size() : position + 1; }
 };
@@ -56,7 +55,7 @@ bool writes_disjoint(const Block& block) {
                      [](const IndexRole& role) { return role.kind == IndexKind::output; });
 }
 
-// Does a value that grows in `ref` pass through its storage more than once? Lanes are combined
+// Is a running value stored in `ref` more than once? The lanes of a #vector block are combined
 // before they are stored.
 bool grows_in_storage(const Block& block, const Refinement& ref) {
   if (block.tags.has("vector")) return false;
@@ -69,8 +68,8 @@ bool grows_in_storage(const Block& block, const Refinement& ref) {
   return false;
 }
 
-// Must the start be written out? A running value that does not fit its storage needs a place even
-// if the aggregation continues from what is there.
+// Must the start be written out? A running value of a type that the storage does not have needs an
+// accumulator even if the aggregation continues from the tensor's content.
 bool needs_start(const Block& block, const Refinement& ref) {
   if (!ref.agg) return false;
   if (ref.dir == RefDir::out) return true;
@@ -107,8 +106,8 @@ void forget_aggregation(Block& block, const std::string& parent_name, RefDir dir
   }
 }
 
-// `names`: of the block around it. Makes an innermost block over outputs and
-// reductions into a block over the outputs around one over the reductions.
+// Splits an innermost block over outputs and reductions into a block over the outputs and, inside
+// it, one over the reductions. `names` are those of the block around it.
 void cut_reduction_off(const TensorNames& names, Block& block) {
   if (!is_leaf(block) || block.tags.has("vector")) return;
   if (why_points_do_not_commute(block, names)) return;
@@ -124,8 +123,8 @@ void cut_reduction_off(const TensorNames& names, Block& block) {
   if (reduces && !tile.empty()) split_block(block, tile);
 }
 
-// Does the aggregation change a value on its way into storage? What is stored takes its type first,
-// and that type may not hold all values of the scalar's.
+// Does the aggregation change a value before it is stored? The scalar is converted to the
+// aggregation type first, and that type may not hold all values of the scalar's type.
 bool converts_between(const Block& block, const Refinement& ref) {
   if (ref.agg->type == ref.shape.type) return false;
   const std::map<std::string, DataType> types = stripe::scalar_types(block);
@@ -137,28 +136,28 @@ bool converts_between(const Block& block, const Refinement& ref) {
   });
 }
 
-// Does a block read the tensor called `name` around it, beside adding to it? `names` are those
-// around the block.
+// Does the block, apart from aggregating into it, read the tensor that is called `name` around it?
+// `names` are those around the block.
 bool reads_beside(const Block& block, const std::string& name, const TensorNames& names) {
   const bool grows = std::any_of(block.refs.begin(), block.refs.end(), [&](const Refinement& ref) {
     return ref.from == name && ref.agg.has_value();
   });
   const std::string tensor = names.of(name);
   return std::any_of(block.refs.begin(), block.refs.end(), [&](const Refinement& ref) {
-    // Behind what grows, a block that only reads it is its user.
+    // A block that only reads the tensor, and stands after its writers, uses the finished values.
     if (ref.from == name && (!grows || ref.agg)) return false;
     return (ref.dir == RefDir::in || ref.dir == RefDir::inout) && names.of(ref.from) == tensor;
   });
 }
 
-// Moves the start inside while the points of the writer write disjoint elements. False if it came
-// to rest at a block that writes each element once and so needs none.
+// Moves the start inside as long as the points of the writer write disjoint elements. False if this
+// ends at a block that writes each element once: no start is needed then.
 bool sink(Start& start, bool cut) {
   while (true) {
-    // Several writers start together: the identity comes before the first of them.
+    // Several writers start together: the identity is stored before the first of them.
     if (start.shared && count_writers(start.host(), start.name) != 1) return true;
     Block& writer = start.writer();
-    // Until its points have run, what they read through another view is what was there before.
+    // What the points read through another view must be the old content until all have run.
     if (reads_beside(writer, start.name, start.names())) return true;
     if (cut && is_leaf(writer)) cut_reduction_off(start.names(), writer);
     Refinement& ref = start.view();
@@ -185,7 +184,7 @@ bool sink(Start& start, bool cut) {
     }
     if (stores != 0) return true;
     ref.agg.reset();
-    // Inside a running aggregation directions say nothing; now it starts there.
+    // Directions inside a running aggregation mean nothing (S6). Now the aggregation starts there.
     for (Statement& stmt : writer.stmts)
       if (Block* below = stmt.block()) set_direction(*below, ref.into, RefDir::out);
     start.path.push_back(&writer);
@@ -202,7 +201,7 @@ bool never_runs(const Block& block) {
 
 using Chains = std::vector<std::vector<const Block*>>;
 
-// The blocks that write to it, those around them first.
+// The chains of blocks down to each block that writes the tensor, outermost block first.
 Chains chains_of(const Start& start) {
   Chains chains;
   for (size_t i = start.begin(); i < start.end(); ++i) {
@@ -224,7 +223,8 @@ Result<std::vector<WriteDomain>> pieces_of(const Start& start) {
   STRIA_ASSIGN(std::vector<WriteDomain> nests,
                written_pieces(start.host(), chains_of(start), start.name));
   if (start.view().dir == RefDir::out) return nests;
-  // What a block combines with must be seen to be its points' own, or it would need a start again.
+  // It must be visible that each point has elements of its own. Otherwise the accumulator would
+  // need a start again.
   for (const WriteDomain& nest : nests) {
     Block probe;
     probe.idxs = nest.indices;
@@ -232,17 +232,18 @@ Result<std::vector<WriteDomain>> pieces_of(const Start& start) {
     probe.refs[0].dir = RefDir::out;
     probe.refs[0].access = nest.access;
     for (Dim& dim : probe.refs[0].shape.dims) dim.size = 1;
-    if (!writes_disjoint(probe)) return unsupported("its parts cannot be told apart");
+    if (!writes_disjoint(probe)) return unsupported("its parts may overlap");
   }
   return nests;
 }
 
-// The written elements, where the start is, or as pieces if the host has no outer values.
+// The written elements at one point of the host; or as disjoint pieces, if the host has no outer
+// values.
 Result<std::vector<WriteDomain>> nests_of(const Start& start) {
   std::vector<const Block*> path(start.path.begin(), start.path.end());
   std::vector<WriteDomain> nests;
   Refusal refusal = Refusal::none();
-  // A buffer of running values has one place for each element at all points of the host.
+  // An accumulator has one place for each element, the same at all points of the host.
   const bool may_move = start.view().agg->type == start.view().shape.type;
   for (const std::vector<const Block*>& chain : chains_of(start)) {
     if (std::any_of(chain.begin(), chain.end(),
@@ -260,8 +261,8 @@ Result<std::vector<WriteDomain>> nests_of(const Start& start) {
                                                            : std::move(pieces);
 }
 
-// Is the tensor read where it grows, under another name or through another view? Until its first
-// write an element has what it had before; the start would come too early.
+// Is the tensor read while it aggregates, under another name or through another view? An element
+// keeps its old content until its first write, so a start before the reads would come too early.
 bool is_read_beside(const Start& start) {
   const TensorNames names = start.names();
   for (size_t i = start.position; i < start.end(); ++i) {
@@ -271,8 +272,8 @@ bool is_read_beside(const Start& start) {
   return false;
 }
 
-// All elements of an allocation of the host that nothing before has written: elements that are
-// never written hold nothing that counts. nullopt of anything else.
+// All elements of the host's allocation, if no earlier statement has written it. Elements that no
+// writer reaches are poison, so storing to them changes nothing. nullopt for any other tensor.
 std::optional<WriteDomain> whole_allocation(const Start& start) {
   const Block& host = start.host();
   const Refinement& ref = *host.find_ref(start.name);
@@ -296,11 +297,11 @@ std::optional<WriteDomain> whole_allocation(const Start& start) {
   return nest;
 }
 
-// Identity blocks to come, by the position of the statement before which they go. Statements of one
-// host are many: they move once, when all of its starts are known.
+// Identity blocks that are to be inserted, with the position of the statement that each precedes. A
+// host may have many statements, so they move once, when all starts are known.
 using Identities = std::vector<std::pair<size_t, Block>>;
 
-// Puts the blocks, of ascending positions, where they belong.
+// Inserts the blocks, which are sorted by position.
 void put_in(Block& host, Identities& identities) {
   if (identities.empty()) return;
   std::vector<Statement> stmts;
@@ -316,13 +317,14 @@ void put_in(Block& host, Identities& identities) {
   run_in_order(host);
 }
 
-// Writes the start out: as running values in place, or as blocks at the end of `identities`, which
-// are those of the host.
+// Writes the start out: adds an accumulator to the host, or appends identity blocks to
+// `identities`, the list of the host.
 Status write_start(const Start& start, Identities& identities, PassContext& context) {
   Block& host = start.host();
   const Refinement ref = start.view();
   if (host.tags.has("program")) return unsupported("it starts outside of the kernels");
-  // Few kernels are within a unit, and the other question looks at all that the host holds.
+  // The cheap question comes first: few kernels lie inside a unit, and holds_numbered_blocks walks
+  // all that the host holds.
   if (std::any_of(start.path.begin(), start.path.end(),
                   [](const Block* block) { return !block->location.empty(); }) &&
       holds_numbered_blocks(host))
@@ -334,12 +336,12 @@ Status write_start(const Start& start, Identities& identities, PassContext& cont
     if (std::optional<WriteDomain> whole = whole_allocation(start))
       found = std::vector<WriteDomain>{*std::move(whole)};
   STRIA_ASSIGN(std::vector<WriteDomain> nests, std::move(found));
-  // Written out twice, an element that several writers share would be added twice.
+  // An element that two domains share would be written out twice, and so added twice.
   if (ref.agg->type != ref.shape.type && ref.dir == RefDir::inout && !are_apart(nests)) {
     STRIA_ASSIGN(nests, pieces_of(start));
   }
   if (nests.empty()) {
-    // Nothing is ever written: there is nothing to start.
+    // No element is ever written.
     for (size_t i = start.begin(); i < start.end(); ++i)
       if (Block* writer = host.stmts[i].block()) forget_aggregation(*writer, start.name, ref.dir);
     return {};
@@ -386,7 +388,7 @@ class Initializer {
   Status run(Block& block) {
     path_.push_back(&block);
     Identities identities;
-    // Running values add statements before the one at hand, so the position is found anew.
+    // An accumulator inserts statements before statement i, so i moves along with it.
     for (size_t i = 0; i < block.stmts.size(); ++i) {
       const Block* kernel = block.stmts[i].block();
       if (kernel && kernel->tags.has("kernel") && !kernel->tags.has_all(options_.reqs)) continue;
@@ -415,8 +417,8 @@ class Initializer {
     context_.matched();
     context_.changed();
     Block& block = *path_.back();
-    // Tried inside first; what cannot be told there may be told outside, without outer values.
-    // Only the writer changes on the way inside.
+    // First at the innermost level. If the written elements are not known there, at this level,
+    // where there are no outer values. sink changes the writer alone, so that is what is restored.
     const Statement before = block.stmts[position];
     Start start{path_, position, name, false, &names_};
     if (!sink(start, options_.cut)) {
@@ -452,7 +454,7 @@ class Initializer {
 void describe(AggInitOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a kernel must have; none = every kernel");
   fields.add("cut", options.cut,
-             "cut blocks that loop over outputs and reductions, and start between them");
+             "split blocks that loop over outputs and reductions, and store the identity between");
 }
 
 Status agg_init(stripe::Program& program, const AggInitOptions& options, PassContext& context) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes out where an aggregation starts, so that no emitter has to invent a value.
+// Writes out the start of each aggregation: a store of the identity. No emitter then has to invent
+// an initial value.
 //
 //   block [i:4] (out C[i, 0]:add.i32) { 0: block [k:9, j:8] (…, out C[0, j]:add.i32) { C += … } }
 //   block [i:4] (out C[i, 0]) {
@@ -7,12 +8,14 @@
 //     1: block [k:9, j:8] (…, inout C[0, j]:add.i32) { C += … }
 //   }
 //
-// The start sinks to the innermost level at which the points above write disjoint elements; an
-// element that is written once is stored plainly. Only elements that are written get the identity
-// (exact sets). A tensor that stores a narrower type than it aggregates in gets its running values
-// in the wider type. Requires: nothing. Ensures: no `out` refinement has an aggregation; values are
-// the same. Runs last of the generic passes: every pass before may move, cut and vectorise
-// reductions without keeping a start in step with them.
+// The start stands at the innermost level at which the points around it write disjoint elements. An
+// element that is written only once needs no start: its store stops aggregating. Only elements that
+// are written get the identity; integer sets find them exactly. If a tensor stores a narrower type
+// than it aggregates in, its running values get an accumulator of the wider type.
+//
+// Requires: nothing. Ensures: no `out` refinement has an aggregation; the values are the same. Runs
+// last of the generic passes: the passes before it move, cut and vectorise reductions, and need not
+// keep a start in step with them.
 #pragma once
 
 #include <string>
@@ -27,8 +30,8 @@ namespace stria::passes {
 
 struct AggInitOptions {
   std::vector<std::string> reqs;  // tags that a kernel must have; none: every kernel
-  // Cut blocks that loop over outputs and reductions, so that the start comes between them and not
-  // before all of it.
+  // Split a block that loops over outputs and reductions into two, so that the start stands between
+  // them and not before the whole block.
   bool cut = false;
 };
 

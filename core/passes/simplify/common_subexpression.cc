@@ -54,7 +54,7 @@ class Sharing {
   }
 
  private:
-  // Views of the same elements have one name, the first one's.
+  // Gives all views of the same elements one name, that of the first view.
   void first_views() {
     for (const Refinement& ref : block_.refs) {
       view_[ref.into] = ref.into;
@@ -70,7 +70,7 @@ class Sharing {
     }
   }
 
-  // Equal texts, equal values; "" for what is not shared.
+  // Statements with equal keys compute equal values. "" for a statement that is never shared.
   std::string key_of(const Statement& stmt) const {
     if (auto* s = std::get_if<stripe::Load>(&stmt.op)) {
       if (!loads_) return "";
@@ -97,7 +97,7 @@ class Sharing {
     if (auto* s = std::get_if<stripe::Store>(&stmt.op)) write(s->into);
     if (auto* s = stmt.special()) {
       for (const std::string& name : s->outputs) write(name);
-      if (s->name == "barrier") ++barriers_;  // others may have written
+      if (s->name == "barrier") ++barriers_;  // other lanes may have written
     }
     if (const Block* inner = stmt.block())
       for (const Refinement& ref : inner->refs)
@@ -108,7 +108,7 @@ class Sharing {
   const TensorNames names_;
   const bool loads_;
   PassContext& context_;
-  std::map<std::string, std::string> view_;  // refinement -> the first of the same elements
+  std::map<std::string, std::string> view_;  // refinement -> the first view of its elements
   std::map<std::string, int64_t> writes_;    // allocation -> how often it has been written
   int64_t barriers_ = 0;
   std::map<std::string, std::vector<std::string>> known_;  // key -> scalars
@@ -116,7 +116,7 @@ class Sharing {
 };
 
 bool share_inside(Block& block, const TensorNames& around, bool loads, PassContext& context) {
-  if (block.tags.has("stencil")) return false;  // its body says what one operation does
+  if (block.tags.has("stencil")) return false;  // its body defines one operation of the hardware
   bool changed = Sharing(block, around, loads, context).run();
   const TensorNames names = around.inside(block);
   for (Statement& stmt : block.stmts)
@@ -130,7 +130,8 @@ bool share_inside(Block& block, const TensorNames& around, bool loads, PassConte
 void describe(CommonSubexpressionOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs,
               "tags of the blocks that are searched; their insides too; none = the whole program");
-  fields.add("loads", options.loads, "loads of one element that nothing writes in between as well");
+  fields.add("loads", options.loads,
+             "share loads of one element, too, if nothing writes it in between");
 }
 
 Status common_subexpression(stripe::Program& program, const CommonSubexpressionOptions& options,

@@ -10,11 +10,14 @@
 //     2: $c = mul.fp32($s, $s); 3: C = store($c)
 //   }
 //
-// Equal are constants, load_index of one form, intrinsics of equal operands (in any order where
-// that changes nothing), and loads of one element between which nothing writes its allocation.
-// Scalars belong to one point of one block, so blocks do not share. Requires: nothing. Ensures: the
-// same values. Runs after localize, scalarize and constant_fold, which show what is equal, and
-// before dead_code, which removes views that lost their use.
+// Equal are: constants, load_index statements of one affine form, intrinsics of equal operands (in
+// any order, if the function is commutative), and loads of one element, if nothing writes its
+// allocation between them. Scalars belong to one point of one block, so different blocks share
+// nothing.
+//
+// Requires: nothing. Ensures: the same values. Runs after localize, scalarize and constant_fold,
+// which make equal values visible, and before dead_code, which removes views that have lost their
+// last use.
 #pragma once
 
 #include <string>
@@ -29,7 +32,7 @@ namespace stria::passes {
 
 struct CommonSubexpressionOptions {
   std::vector<std::string> reqs;  // tags of the blocks; their insides too; none = the whole program
-  bool loads = true;              // loads as well
+  bool loads = true;              // share loads, too
 };
 
 void describe(CommonSubexpressionOptions& options, OptionFields& fields);

@@ -24,7 +24,7 @@ bool same_bits(const Scalar& a, const Scalar& b) { return Constant{"", a} == Con
 
 // --- tensors of one value -----------------------------------------------------------------------
 
-// The constant that each allocation holds where it holds anything.
+// For each allocation: the one constant that all its written elements hold, if there is one.
 class UniformTensors {
  public:
   explicit UniformTensors(const Block& entry) : names_(entry), values_(names_.all().size()) {
@@ -34,7 +34,7 @@ class UniformTensors {
     scan(entry);
   }
 
-  // Nothing if it is not known, or nothing is ever written there.
+  // nullopt if no such constant is known, or nothing is ever written.
   std::optional<Scalar> of(const Block& block, const std::string& ref) const {
     const Value& value = values_[names_.of(block, ref)];
     return value.open ? value.constant : std::nullopt;
@@ -42,12 +42,12 @@ class UniformTensors {
 
  private:
   struct Value {
-    bool open = false;  // nothing else has been seen
+    bool open = false;  // no write of another value has been seen
     std::optional<Scalar> constant;
   };
 
   void scan(const Block& block) {
-    // Beyond its elements a tensor reads as 0, or as nothing.
+    // Beyond its elements such a view reads 0 or poison.
     for (const Refinement& ref : block.refs)
       if (ref.tags.has("zero_fill") || ref.tags.has("clamp"))
         values_[names_.of(block, ref.into)].open = false;
@@ -85,15 +85,15 @@ class UniformTensors {
 
 // --- identities ---------------------------------------------------------------------------------
 
-// Does the function make a value of the operation type of two of that type?
+// Are both operands and the result of the function of the operation's type?
 bool stays_in_type(const Builtin& builtin, DataType op_type) {
   return builtin.arity == 2 && allows(builtin, op_type) &&
          operand_type(builtin, op_type, 0) == op_type &&
          operand_type(builtin, op_type, 1) == op_type && result_type(builtin, op_type) == op_type;
 }
 
-// Which operand the intrinsic's value is, whatever the others hold: an index, or none. Operands are
-// of the intrinsic's own type where they count.
+// The position of the operand that the intrinsic's value equals for all values of the others; or
+// none. Operands are compared in the intrinsic's type.
 std::optional<size_t> unchanged_operand(const Intrinsic& op,
                                         const std::vector<std::optional<Scalar>>& known) {
   if (op.inputs.size() == 1 && op.name == "ident") return 0;
@@ -110,7 +110,7 @@ std::optional<size_t> unchanged_operand(const Intrinsic& op,
   if (is(1, builtin->right_unit)) return 0;
   if (is(0, builtin->left_unit)) return 1;
   if (builtin->idempotent && op.inputs[0] == op.inputs[1]) return 0;
-  // A float product with 0 is NaN for some.
+  // A float product with 0 is NaN for infinity and NaN.
   if (!builtin->zero_wins || is_float(op.type)) return std::nullopt;
   if (is(0, Unit::zero)) return 0;
   return is(1, Unit::zero) ? std::optional<size_t>(1) : std::nullopt;
@@ -184,8 +184,8 @@ class BlockFolder {
     return Constant{op->outputs[0], *value};
   }
 
-  // Drops the intrinsic if its value is that of an operand; leaves the conversion if it has another
-  // type.
+  // Drops the intrinsic if its value is that of an operand. If the types differ, the conversion
+  // stays, as `ident`.
   bool simplify(Intrinsic& op, std::vector<bool>& stays, size_t position) {
     if (op.outputs.size() != 1) return false;
     const std::optional<size_t> operand = unchanged_operand(op, known_operands(op));
@@ -215,7 +215,7 @@ class BlockFolder {
 
 bool fold_inside(Block& block, const UniformTensors& tensors, const ConstantFoldOptions& options,
                  PassContext& context) {
-  if (block.tags.has("stencil")) return false;  // its body says what one operation does
+  if (block.tags.has("stencil")) return false;  // its body defines one operation of the hardware
   bool changed = BlockFolder(block, tensors, options, context).run();
   for (Statement& stmt : block.stmts)
     if (Block* inner = stmt.block())
@@ -223,8 +223,8 @@ bool fold_inside(Block& block, const UniformTensors& tensors, const ConstantFold
   return changed;
 }
 
-// A tensor becomes uniform when what is stored there has become constant: more rounds than this
-// gain nothing that real programs have.
+// A round may make a stored value constant, and the next round then every load of that tensor. Real
+// programs gain nothing from more rounds than this.
 constexpr int kRounds = 4;
 
 }  // namespace
@@ -234,7 +234,7 @@ void describe(ConstantFoldOptions& options, OptionFields& fields) {
               "tags of the blocks that are folded; their insides too; none = the whole program");
   fields.add("intrinsics", options.intrinsics, "compute intrinsics whose operands are constants");
   fields.add("identities", options.identities,
-             "drop intrinsics whose value is that of an operand, whatever it is");
+             "drop intrinsics whose value always is that of one operand");
   fields.add("tensors", options.tensors,
              "make constants of loads from allocations that hold one constant only");
 }

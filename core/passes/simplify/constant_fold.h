@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes at compile time what depends on constants only, and drops what changes no value.
+// Computes at compile time what depends on constants only, and drops operations that change no
+// value.
 //
 //   none new@0x0 T[0] fp32(8:1)
 //   0: block [x:8] (out T[x]) { 0: $z = (fp32)0; 1: T = store($z) }
@@ -15,15 +16,17 @@
 //     4: $c = mul.fp32($a, $q); 5: C = store($c)
 //   }
 //
-// Identities are those of the functions' records (core/builtins). They are exact for every value,
-// NaN and -0.0 included: x - 0.0 is x, x + 0.0 is not (it turns -0.0 into 0.0). An allocation (not
-// the program's) that only stores of one constant and `zero` write holds that constant: what
-// nothing wrote nothing may read. A load from it is that constant. Requires: nothing. Ensures: the
-// same values. Runs before dead_code, which removes what has lost its use, and after localize and
-// scalarize, which make scalars known.
+// The identities are those of the functions' records (core/builtins). They are exact for every
+// value, NaN and -0.0 included: x - 0.0 is x, but x + 0.0 is not, for it makes 0.0 of -0.0. A load
+// from an allocation becomes a constant if all writes to it, by stores or by the special `zero`,
+// are of that one constant. Elements that nothing has written do not matter, since nothing may read
+// them. Inputs and outputs of the program are no such allocations.
 //
-// The binder folds what a Tile program spells out, so no shipped pipeline runs it. It is for Stripe
-// that other front ends make.
+// Requires: nothing. Ensures: the same values. Runs after localize and scalarize, which make
+// scalars known, and before dead_code, which removes what has lost its last use.
+//
+// The binder already folds the constants of a Tile program, so no shipped pipeline runs it. It is
+// for Stripe that other front ends make.
 #pragma once
 
 #include <string>
@@ -39,7 +42,7 @@ namespace stria::passes {
 struct ConstantFoldOptions {
   std::vector<std::string> reqs;  // tags of the blocks; their insides too; none = the whole program
   bool intrinsics = true;         // intrinsics on constants, and load_index of a number
-  bool identities = true;         // intrinsics that give one of their operands
+  bool identities = true;         // intrinsics whose value is one of their operands
   bool tensors = true;            // loads from allocations that hold one constant
 };
 

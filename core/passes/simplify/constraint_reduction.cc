@@ -74,7 +74,7 @@ class ConstraintReducer {
     return answer.ok() && *answer;
   }
 
-  // Cuts the range of each index to the values that it has at points that run.
+  // Shrinks the range of each index to the values that it has at points that run.
   bool shrink(Block& block, const BlockPoints& points) {
     if (block.tags.has("vector") || !points.exact || !points.runs) return false;
     std::optional<IntegerSet> set;
@@ -104,7 +104,7 @@ class ConstraintReducer {
     return changed;
   }
 
-  // Does the variable have both values at points that run? False: not known.
+  // True if points that run are known at which the variable has the first and the last value.
   static bool attains(const BlockPoints& points, const std::string& variable, int64_t lower,
                       int64_t upper) {
     const Box box = points.box();
@@ -113,7 +113,8 @@ class ConstraintReducer {
            find_point(box, constraints, {{variable, upper}});
   }
 
-  // Is each of these broken at a point where the others, and those around, hold? False: not known.
+  // True if for each form a point is known that violates it alone: the other forms, and the
+  // constraints around, hold there.
   static bool all_needed(const std::vector<Affine>& forms, const BlockPoints* outer,
                          const Box& box) {
     for (size_t i = 0; i < forms.size(); ++i) {
@@ -128,7 +129,8 @@ class ConstraintReducer {
     return true;
   }
 
-  // What each constraint alone, at the best of all other values, leaves of the variable's range.
+  // The part of the variable's range that every constraint allows when it is taken alone, with the
+  // most favourable values of all other variables.
   static Interval by_intervals(const BlockPoints& points, const std::string& variable,
                                int64_t range) {
     Interval values{0, range - 1};
@@ -148,11 +150,11 @@ class ConstraintReducer {
     return values;
   }
 
-  // Keeps the constraints that something hangs on.
+  // Drops the constraints that the others, and those around, imply.
   bool drop_constraints(Block& block, const BlockPoints& points) {
     if (!points.exact) return false;
     const Box box = points.box();
-    std::vector<Affine> open;  // what intervals do not decide
+    std::vector<Affine> open;  // undecided by intervals
     std::vector<bool> stays;
     for (const Affine& form : points.constraints) {
       stays.push_back(interval_of(form, box).lower < 0);
@@ -191,8 +193,8 @@ void describe(ConstraintReductionOptions& options, OptionFields& fields) {
                  "indices whose ranges stay as they are: names, or `#tag` for those that have it");
   fields.add("exact", options.exact, "decide by integer sets what intervals leave open");
   fields.add("solver_steps", options.solver_steps,
-             "work of the solver for one selected block, in steps of about 2 ns; what is open then "
-             "stays; 0 = no limit");
+             "limit of the solver's work for one selected block, in steps of about 2 ns; what is "
+             "undecided then stays; 0 = no limit");
 }
 
 Status constraint_reduction(stripe::Program& program, const ConstraintReductionOptions& options,

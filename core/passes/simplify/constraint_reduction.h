@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drops constraints that always hold, cuts ranges down to the values that run, and removes blocks
-// that never do, by what is true at the points of the blocks around them.
+// Drops constraints that always hold, shrinks index ranges to the values that run, and removes
+// blocks that never run. It uses what is true at the points of the blocks around.
 //
 //   block [y:8] (6 - y >= 0 …) {
 //     0: block [x:10, y_0 = y] (-2 + x >= 0; 30 - x - 2*y_0 >= 0 …) { S }
@@ -9,15 +9,17 @@
 //     0: block [x:8, y_0 = y] (…) { S }                                with x + 2 for x in S
 //   }
 //
-// Exact: intervals decide first, integer sets over all enclosing points what they leave open,
-// within the budget; what is undecided stays. prune does what intervals alone see, and renames
-// nothing. Requires: nothing. Keeps: #vector blocks' ranges (their lanes), #stencil blocks (their
-// operation), the only writer of what a block that stays reads. Ensures: the same points run. Runs
-// after the passes that cut blocks, and before those that ask where tests are needed
-// (split_interior) or how much work there is.
+// Interval arithmetic decides first. What it leaves open, integer sets over all enclosing points
+// decide exactly, within a budget. What is then still undecided stays. The pass `prune` does what
+// intervals alone can decide.
 //
-// `prune` does what programs made from Tile need, so no shipped pipeline runs it. It is for Stripe
-// that other front ends make, whose blocks test what the blocks around them have tested.
+// Requires: nothing. Ensures: the same points run. It keeps the ranges of #vector blocks, whose
+// lanes they count, the bodies of #stencil blocks, which define an operation, and a block that is
+// the only writer of what a later block reads. Runs after the passes that cut blocks, and before
+// those that ask where tests are needed (split_interior) or how much work there is.
+//
+// Programs made from Tile need no more than `prune`, so no shipped pipeline runs it. It is for
+// Stripe that other front ends make, whose blocks repeat the tests of the blocks around them.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +36,8 @@ namespace stria::passes {
 struct ConstraintReductionOptions {
   std::vector<std::string> reqs;         // tags of the blocks; their insides too; none = all
   std::vector<std::string> skip_idxs;    // indices whose ranges stay, by name or #tag
-  bool exact = true;                     // integer sets, not intervals alone
-  int64_t solver_steps = 1'000'000'000;  // for one selected block; 0 = no limit
+  bool exact = true;                     // by integer sets, not by intervals alone
+  int64_t solver_steps = 1'000'000'000;  // of about 2 ns, for one selected block; 0 = no limit
 };
 
 void describe(ConstraintReductionOptions& options, OptionFields& fields);

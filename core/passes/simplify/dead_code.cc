@@ -20,11 +20,12 @@ bool is_interface(const Block& block) {
   return block.tags.has("program") || block.tags.has("main") || block.tags.has("prologue");
 }
 
-// Statements and allocations, numbered, and what each needs.
+// Which statements are live: a graph of statements and allocations, and of what each needs.
 class Liveness {
  public:
-  // What stands outside the blocks with `reqs` stays, and so does what it needs.
-  // With `views`, and outside, so does what a view could read or write that nothing uses.
+  // Statements outside the blocks with `reqs` are live, and so is what they need. A view counts as
+  // a read or write, even if no statement uses it, outside of those blocks; with `views` inside,
+  // too.
   Liveness(const Block& entry, const std::vector<std::string>& reqs, bool views)
       : reqs_(reqs), views_(views), names_(entry), allocations_(names_.all().size()) {
     scan(entry, -1, entry.tags.has_all(reqs));
@@ -96,13 +97,13 @@ class Liveness {
       for (const Refinement& ref : inner->refs) {
         if (ref.dir == RefDir::in || ref.dir == RefDir::inout)
           node.reads.push_back(names_.of(block, ref.from));
-        // A read needs a writer before it; that may be one that only says so.
+        // A read needs a writer before it. A block whose view says that it writes counts as one.
         if (is_written(ref)) write(ref.from);
       }
     if (auto* s = stmt.special()) {
       for (const std::string& name : s->inputs) node.reads.push_back(names_.of(block, name));
       for (const std::string& name : s->outputs) {
-        node.reads.push_back(names_.of(block, name));  // it may continue from what is there
+        node.reads.push_back(names_.of(block, name));  // it may continue from the old content
         write(name);
       }
       if (s->outputs.empty() && !is_barrier(stmt)) mark(id);
@@ -128,7 +129,7 @@ class Liveness {
     if (const Block* block = node.stmt->block()) mark_inside(*block, block->tags.has("stencil"));
   }
 
-  // What stays with its block: barriers, and everything in the body of a #stencil block.
+  // Marks what stays if its block stays: barriers, and everything in the body of a #stencil block.
   void mark_inside(const Block& block, bool all) {
     for (size_t node : nodes_of_.at(&block)) {
       const Statement& stmt = *nodes_[node].stmt;
@@ -151,9 +152,8 @@ class DeadCode {
   DeadCode(const DeadCodeOptions& options, const Liveness& liveness, PassContext& context)
       : options_(options), liveness_(liveness), context_(context) {}
 
-  // Inside out, so that what an inner block no longer views the outer one need not have. True if
-  // something went.
-  // `around`: the block whose statement `position` this one is.
+  // Works from the inside out: an outer block drops what its inner blocks no longer view. True if
+  // something was removed. This block is statement `position` of `around`.
   bool run(Block& block, const Block* around, size_t position) {
     std::vector<bool> stays = liveness_.stays(block);
     bool changed = false;
@@ -163,7 +163,7 @@ class DeadCode {
     };
     for (size_t i = 0; i < stays.size(); ++i)
       if (stays[i]) enter(i);
-    // A block that writes nothing may be the only one that says it does.
+    // A block that stores nothing may still have the only view that says "written".
     const std::vector<bool> live = stays;
     if (options_.refinements) keep_only_writers(block, stays);
     for (size_t i = 0; i < stays.size(); ++i) {

@@ -6,13 +6,15 @@
 //   }
 //   block [x:8] (in A[x], out C[x]) { 0: $a = load(A); 1: C = store($a) }
 //
-// A store counts if something that counts loads from its allocation, wherever that is, or if the
-// allocation is an output; all else follows from what these need. Keeps: the refinements of the
-// program, and the views of #main and #prologue, which are the interface; what the prologue makes;
-// the body of a #stencil block, which is one operation; barriers, where their block stays. What
-// waited for a removed statement waits for what that waited for. Requires: nothing. Ensures: the
-// same outputs. Runs after passes that leave results unused (constant_fold, common_subexpression,
-// localize) and before those that place buffers.
+// A store is live if its allocation is an output of the program, or if a live statement anywhere
+// loads from that allocation. Everything else follows from what live statements need. Always kept
+// are: the refinements of the program and the views of #main and #prologue, which are the
+// interface; what the prologue writes; the body of a #stencil block, which is one operation; and
+// barriers whose block stays. A statement that waited for a removed one waits for what that one
+// waited for.
+//
+// Requires: nothing. Ensures: the same outputs. Runs after passes that leave results unused
+// (constant_fold, common_subexpression, localize) and before those that place buffers.
 //
 // The binder drops what no output needs, so no shipped pipeline runs it. It is for Stripe that
 // other front ends make, and for pipelines whose own passes leave results unused.

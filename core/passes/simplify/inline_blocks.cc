@@ -21,7 +21,7 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// What the indices of a block of one point are, over those of the block around.
+// The values of the indices of a block of one point, as forms over the indices of the block around.
 std::map<std::string, Affine> values_of(const Block& inner) {
   std::map<std::string, Affine> values;
   for (const Index& index : inner.idxs) values[index.name] = index.affine.value_or(Affine());
@@ -54,7 +54,7 @@ Refusal why_not(const Block& inner, const RefByName& around) {
   if (!is_leaf(inner)) return "it holds blocks or a special";
   const std::map<std::string, Affine> values = values_of(inner);
   for (const Refinement& view : inner.refs) {
-    if (view.dir == RefDir::none) continue;  // lives as long outside
+    if (view.dir == RefDir::none) continue;  // as an allocation of the outer block it lives as long
     const auto outer = around.find(view.from);
     if (outer == around.end()) return "a view of it is of nothing";
     STRIA_RETURN_IF_REFUSED(why_view_differs(view, *outer->second, values));
@@ -66,7 +66,7 @@ class Inliner {
  public:
   explicit Inliner(PassContext& context) : context_(context) {}
 
-  // From the inside out: what is written in makes statements of blocks further out.
+  // Works from the inside out: a block whose inner blocks are inlined may be inlined itself.
   void run(Block& block) {
     bool holds_blocks = false;
     for (Statement& stmt : block.stmts)
@@ -74,7 +74,7 @@ class Inliner {
         run(*inner);
         holds_blocks = true;
       }
-    // Sections hold kernels, which are blocks.
+    // Sections hold kernels, and a kernel is always a block.
     for (const char* section : {"program", "main", "prologue"})
       if (block.tags.has(section)) return;
     if (!holds_blocks) return;
@@ -130,7 +130,8 @@ class Inliner {
     block.stmts = std::move(all);
   }
 
-  // What the inner block's refinements are in the block around; its allocations move there.
+  // The outer block's name for each refinement of the inner one. Moves the inner block's
+  // allocations to the outer block.
   static std::map<std::string, std::string> outer_views(Block& inner, Block& block,
                                                         FreshNames& taken) {
     std::map<std::string, std::string> views;
@@ -148,7 +149,7 @@ class Inliner {
     if (auto* store = std::get_if<stripe::Store>(&stmt.op)) store->into = views.at(store->into);
   }
 
-  // Gives what the statement defines names that nothing in the block has.
+  // Gives the scalars that the statement defines fresh names.
   static void rename_outputs(Statement& stmt, std::map<std::string, std::string>& names,
                              FreshNames& taken) {
     auto define = [&](std::string& name) {
@@ -169,7 +170,7 @@ class Inliner {
 }  // namespace
 
 void describe(InlineBlocksOptions& options, OptionFields& fields) {
-  fields.tags("reqs", options.reqs, "tags of the blocks that are searched; insides too");
+  fields.tags("reqs", options.reqs, "tags of the blocks that are searched; their insides too");
 }
 
 Status inline_blocks(stripe::Program& program, const InlineBlocksOptions& options,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the statements of blocks of one point into the block around.
+// Inlines blocks of one point into the block around them.
 //
 //   block [x:8] (in A[x], none new T[0] fp32(1:1), out C[x]) {
 //     0: block [] (in A[0], out T[0]) { $a = load(A); $t = neg.fp32($a); T = store($t) }
@@ -10,12 +10,12 @@
 //     $t_0 = load(T); $c = exp.fp32($t_0); C = store($c)
 //   }
 //
-// Requires: of the inner block that it has one point, no constraint and no unit of its own, and
-// that each of its views is the element that the view around it is, combined in the same way.
-// Ensures: the same values; its allocations are the outer block's, its tags as well. All blocks of
-// a block go, so that what is left are statements alone, or none. Runs after fusion, whose parts
-// are such blocks where they are points, and before scalarize, which makes scalars of what they
-// hand on, and vectorize, which takes statements only.
+// Requires: the inner block has one point, no constraint and no location. Each of its views is the
+// element that the view around it is, with the same aggregation. Ensures: the same values. The
+// allocations and tags of the inner block become those of the outer one. Either all blocks inside a
+// block are inlined, or none, so that a changed block holds scalar statements only. Runs after
+// fusion, which leaves such blocks where a part is one point; before scalarize, which makes scalars
+// of the buffers between them; and before vectorize, which takes blocks of scalar statements only.
 #pragma once
 
 #include <string>

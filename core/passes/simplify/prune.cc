@@ -24,7 +24,7 @@ void collect_names(const Affine& form, std::set<std::string>& names) {
   for (const auto& [name, coefficient] : form.terms()) names.insert(name);
 }
 
-// Every index that something of the block names.
+// Every index that an expression in the block uses.
 std::set<std::string> used_indices(const Block& block) {
   std::set<std::string> used;
   for (const Affine& constraint : block.constraints) collect_names(constraint, used);
@@ -51,7 +51,7 @@ class Pruner {
   Pruner(const PruneOptions& options, PassContext& context)
       : options_(options), context_(context) {}
 
-  // `around`: the block whose statement `position` this one is, null for the root.
+  // This block is statement `position` of `around`, which is null for the root.
   void run(Block& block, const Box& outer, const Block* around, size_t position) {
     context_.matched();
     int64_t before = removed_;
@@ -65,7 +65,7 @@ class Pruner {
     for (size_t i = 0; i < block.stmts.size(); ++i)
       if (Block* inner = block.stmts[i].block()) run(*inner, box, &block, i);
     if (options_.constraints) prune_dead_blocks(block, box);
-    // Inside out: what an inner block no longer names, the outer one need not bring in.
+    // After the inner blocks: what they no longer use, this one need not bring in.
     if (options_.indices) prune_unused_indices(block);
     if (options_.refinements) prune_refinements(block, around, position);
     if (removed_ != before) context_.changed();
@@ -74,11 +74,11 @@ class Pruner {
   int64_t removed() const { return removed_; }
 
  private:
-  // An index of one value that does not depend on the parent is that value.
+  // Replaces each index of one value that does not depend on the parent by that value.
   void prune_constant_indices(Block& block) {
     std::map<std::string, Affine> forms;
     for (const Index& index : block.idxs) {
-      // The one index of a block of lanes stays: it says that there is one lane.
+      // A #vector block keeps its one index: its range is the number of lanes.
       if (index.range != 1 || (block.tags.has("vector") && !index.affine)) continue;
       if (!index.affine || index.affine->is_constant())
         forms[index.name] = index.affine ? *index.affine : Affine();
@@ -108,9 +108,9 @@ class Pruner {
         [&](const Affine& constraint) { return interval_of(constraint, inner_box).upper < 0; });
   }
 
-  // Blocks of range 0 or with a constraint that never holds, but not the only writer of what a
-  // later statement reads: that it is dead as well is not always as plain, and a read needs a
-  // writer before it.
+  // Removes blocks of range 0 or with a constraint that never holds. The only writer of what a
+  // later statement reads stays: a read needs a writer before it, and whether the reader is dead,
+  // too, is not always known.
   void prune_dead_blocks(Block& block, const Box& box) {
     std::vector<bool> stays;
     for (const Statement& stmt : block.stmts) stays.push_back(!is_dead(stmt, box));

@@ -5,10 +5,13 @@
 //   block [n:1, x:8, x_0 = x] (7 - x >= 0; in I[n, x], in K[0], out O[n, x]) { O = store(load(I)) }
 //   block [x:8] (in I[0, x], out O[0, x]) { O = store(load(I)) }
 //
-// Requires: nothing. Keeps: the statements of #main and #prologue that run, the refinements of both
-// and of the program (they are the program's interface), index ranges as they are where a
-// constraint cuts them. Runs first, so that later passes see indices that mean something, and after
-// passes that bring values in for constraints that are gone now.
+// Interval arithmetic decides whether a constraint holds.
+//
+// Requires: nothing. Ensures: the same values. It keeps the statements of #main and #prologue that
+// run; the refinements of both and of the program, which are the program's interface; and every
+// index range, even where a constraint cuts it. Runs first, so that later passes see only indices
+// and constraints that matter, and again after passes that bring in outer values for constraints
+// which are gone now.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// The buffers of a block that may be scalars, looked at in one walk over its statements.
+// The buffers of a block that may become scalars, found in one walk over its statements.
 class Buffers {
  public:
   explicit Buffers(const Block& block) {
@@ -33,7 +33,7 @@ class Buffers {
       if (!buffer.stored) refuse(name, "nothing stores it");
   }
 
-  // Refuses a buffer that has to stay.
+  // Refuses a buffer that must stay.
   Refusal why_stays(const std::string& name) const {
     auto at = buffers_.find(name);
     return at == buffers_.end() ? "it has more than one element" : at->second.refusal;
@@ -45,7 +45,7 @@ class Buffers {
   struct Buffer {
     DataType type = DataType::fp32;
     bool stored = false;
-    Refusal refusal = Refusal::none();  // the first one that was found
+    Refusal refusal = Refusal::none();  // the first reason that was found
   };
 
   void refuse(const std::string& name, const char* reason) {
@@ -99,15 +99,15 @@ class Scalarizer {
   }
 
  private:
-  // All at once: a block may have as many as statements.
+  // Replaces all of them in one walk: a block may have as many buffers as statements.
   static void replace(Block& block, const Buffers& buffers) {
     std::map<std::string, DataType> types = stripe::scalar_types(block);
     FreshNames names;
     for (const Refinement& ref : block.refs) names.take(ref.into);
     for (const stripe::Index& index : block.idxs) names.take(index.name);
     for (const auto& [scalar, type] : types) names.take(scalar);
-    std::map<std::string, std::string> renamed;  // loaded scalars -> what was stored
-    std::map<std::string, std::string> current;  // of a buffer: the scalar that was stored last
+    std::map<std::string, std::string> renamed;  // loaded scalar -> the scalar that was stored
+    std::map<std::string, std::string> current;  // buffer -> the scalar that was stored last
     std::vector<Statement> stmts;
     for (Statement& stmt : block.stmts) {
       rename_inputs(stmt, renamed);

@@ -9,10 +9,10 @@
 //     $a = load(A); $t = neg.fp32($a); $c = exp.fp32($t); C = store($c)
 //   }
 //
-// Requires: a new refinement (`none`) of one element, without aggregation, that the block itself
-// stores before it loads, and no inner block or special sees. A store to a type that is not the
-// value's keeps its conversion as `ident`. Ensures: the same values; the buffer, its stores and its
-// loads are gone. Runs after localize, which makes such buffers.
+// Requires: an allocation (`none`) of one element, without aggregation. Its block stores to it
+// before it loads from it, and no inner block or special uses it. Ensures: the same values; the
+// buffer, its stores and its loads are gone. Where a store converts, the conversion stays as
+// `ident`. Runs after localize, which makes such buffers.
 #pragma once
 
 #include <string>
@@ -26,8 +26,8 @@
 namespace stria::passes {
 
 struct ScalarizeOptions {
-  std::vector<std::string> reqs = {
-      "main"};  // tags of the blocks that are searched; their insides too
+  // Tags of the blocks that are searched; their insides too.
+  std::vector<std::string> reqs = {"main"};
 };
 
 void describe(ScalarizeOptions& options, OptionFields& fields);

@@ -15,7 +15,7 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// The refinements of #main that a statement of it reads and writes.
+// The refinements of #main that one of its statements reads and writes.
 struct TensorUses {
   std::set<std::string> reads, writes;
 };
@@ -34,7 +34,7 @@ TensorUses tensor_uses(const Statement& stmt) {
   return uses;
 }
 
-// A name of `block` that `from` stands for in the statement.
+// Replaces the names of refinements around the statement.
 void rename(Statement& stmt, const std::map<std::string, std::string>& names) {
   auto renamed = [&](std::string& name) {
     if (auto at = names.find(name); at != names.end()) name = at->second;
@@ -91,8 +91,8 @@ class Choice {
 
  private:
   struct Tensor {
-    bool given = false;    // a const input
-    bool movable = false;  // an allocation that may be one of the program
+    bool given = false;    // a const input of the program
+    bool movable = false;  // an allocation of #main that may become a tensor of the program
     double bytes = 0;
     double behind = 0;  // bytes of the constants that it is computed from
     std::vector<size_t> readers, writers;
@@ -104,7 +104,7 @@ class Choice {
     return moves_.size();
   }
 
-  // The statements stand in an order in which what is read has been written.
+  // The statements stand in an order in which each tensor is written before it is read.
   void add_bytes_behind(size_t s) {
     double behind = 0;
     for (const std::string& name : uses_[s].reads) behind += tensors_[name].behind;
@@ -116,7 +116,7 @@ class Choice {
 
   bool may_move(size_t s) const {
     const TensorUses& uses = uses_[s];
-    // One that writes nothing is for what it does besides.
+    // A statement that writes nothing has another effect, so it stays.
     return !uses.writes.empty() &&
            std::all_of(uses.writes.begin(), uses.writes.end(),
                        [&](const std::string& name) { return tensors_.at(name).movable; }) &&
@@ -131,7 +131,8 @@ class Choice {
     kept_.push_back(s);
   }
 
-  // Draws the conclusions of what is kept, and keeps what would make #main read too much.
+  // Keeps what depends on a kept statement, and what would make #main read too much, until nothing
+  // changes.
   void settle() {
     for (bool again = true; again;) {
       while (!kept_.empty()) {
@@ -146,7 +147,7 @@ class Choice {
       for (const auto& [name, tensor] : tensors_) {
         if (tensor.writers.empty() || !is_moved(name) || !main_reads(name)) continue;
         const bool large = tensor.bytes > static_cast<double>(growth_) * tensor.behind;
-        // What is read between two writes is not what the prologue leaves.
+        // A reader between two writes would not see what the prologue leaves in the end.
         if (!large && first_kept_reader(tensor) > tensor.writers.back()) continue;
         for (size_t writer : tensor.writers) keep(writer);
         too_large_ += large;
@@ -159,7 +160,7 @@ class Choice {
   std::map<std::string, Tensor> tensors_;
   std::vector<TensorUses> uses_;
   std::vector<bool> moves_;
-  std::vector<size_t> kept_;  // whose consequences have not been drawn
+  std::vector<size_t> kept_;  // kept statements whose dependents are still to be kept
   int64_t too_large_ = 0;
 };
 
@@ -167,7 +168,7 @@ class Splitter {
  public:
   Splitter(stripe::Program& program, const Choice& choice) : program_(program), choice_(choice) {}
 
-  // How many tensors #main reads of the prologue.
+  // Returns how many tensors #main reads that the prologue makes.
   int64_t run() {
     if (!program_.prologue()) {
       Block made;
@@ -175,7 +176,7 @@ class Splitter {
       made.tags = {"prologue"};
       program_.entry.stmts.insert(program_.entry.stmts.begin(), std::move(made));
     }
-    // Only now: the list of the entry's statements has its place.
+    // References are taken only now: the insertion above may move the entry's statements.
     Block& prologue = *program_.prologue();
     Block& main = *program_.main();
     for (const Refinement& ref : prologue.refs) {
@@ -206,8 +207,8 @@ class Splitter {
   }
 
  private:
-  // Makes `inside`, an allocation of the prologue, a view of a new tensor of the program; the view
-  // of that for #main.
+  // Makes `inside`, an allocation of the prologue, a view of a new tensor of the program. Returns
+  // #main's view of that tensor.
   Refinement hand_on(Refinement& inside, const std::string& name_in_main) {
     Refinement whole = inside;
     whole.into = fresh_name(name_in_main, taken_in_program_);
@@ -242,7 +243,7 @@ class Splitter {
     main.stmts = std::move(kept);
   }
 
-  // The name in the prologue of #main's view of a constant.
+  // The prologue's name for a constant that #main views; adds a view to the prologue if needed.
   std::string constant_for(Block& prologue, const Block& main, const std::string& name) {
     Refinement view = *main.find_ref(name);
     if (auto at = constants_.find(view.from); at != constants_.end())
@@ -254,7 +255,7 @@ class Splitter {
     return view.into;
   }
 
-  // Constants that only the prologue reads are its own.
+  // Drops #main's views of constants that only the prologue reads now.
   void drop_unread(Block& main) {
     std::set<std::string> read_before;
     for (size_t s = 0; s < choice_.moves().size(); ++s)
@@ -277,7 +278,7 @@ class Splitter {
 
 void describe(SplitPrologueOptions& options, OptionFields& fields) {
   fields.add("growth", options.growth,
-             "bytes that #main reads for each byte of the constants behind, at most", {1});
+             "bytes that #main reads for each byte of the constants behind them, at most", {1});
 }
 
 Status split_prologue(stripe::Program& program, const SplitPrologueOptions& options,

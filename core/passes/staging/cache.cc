@@ -25,10 +25,10 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// What a bank gives at once, of all memories known to have banks.
+// The width of a bank, in all memories that are known to have banks.
 constexpr int64_t kBankBytes = 4;
 
-// What the block's own allocations there take, with `inside` those of the blocks in it too.
+// Bytes that the block's allocations take there; with `inside`, also those of the blocks in it.
 int64_t bytes_at(const stripe::Location& location, const Block& block, bool inside) {
   int64_t bytes = 0;
   for (const Refinement& ref : block.refs)
@@ -59,7 +59,7 @@ class Cacher {
                          "units hold their elements of it, and another one would copy them");
         continue;
       }
-      // To see what is written, indices are made to start at 0: what is refused stays as it was.
+      // The analysis of a sum makes indices start at 0; a refusal restores them.
       std::vector<Statement> before;
       if (dir == RefDir::out) before = host_.stmts;
       if (Refusal refusal = dir == RefDir::in ? fetch(name) : grow(name)) {
@@ -72,7 +72,7 @@ class Cacher {
   }
 
  private:
-  // Is the tensor a buffer whose elements units hold, each its own (S12)?
+  // Is the tensor distributed, so that each unit holds some of its elements (S12)?
   bool is_spread(const std::string& name) const {
     const Place* at = &place_;
     const Refinement* ref = host_.find_ref(name);
@@ -83,7 +83,8 @@ class Cacher {
     return ref && !ref->location.empty() && !ref->location.path.back().owners.empty();
   }
 
-  // Does a block of the host step over elements of the tensor where it writes neighbours?
+  // Does the tensor lie across what a block of the host writes? An index then has stride 1 in what
+  // is written, and a larger one in the tensor.
   bool lies_across(const std::string& name) const {
     return std::any_of(host_.stmts.begin(), host_.stmts.end(), [&](const Statement& stmt) {
       const Block* inner = stmt.block();
@@ -104,7 +105,7 @@ class Cacher {
     return why_no_room(shape, options_.loc, context_.model(), in_use(), options_.spread);
   }
 
-  // Bytes that are there already while the block runs.
+  // Bytes of that memory that are already in use while the block runs.
   int64_t in_use() const {
     int64_t bytes = bytes_at(options_.loc, host_, true);
     for (const Place* at = place_.parent; at && at->depth > 1; at = at->parent)
@@ -154,15 +155,15 @@ class Cacher {
         [&](size_t d, int64_t stride) { shape.dims[dimension(d)].stride = stride; });
   }
 
-  // Each dimension with a stride that is odd where it can be; dimensions behind one another in the
-  // tensor stay so.
+  // Gives each dimension an odd stride where possible. Dimensions that are contiguous with one
+  // another in the tensor stay so.
   void lay_out_oddly(const Refinement& ref, TensorShape& shape) const {
     cost::FlatTensor tensor;
     cost::Tile tile;
     tensor.type = ref.shape.type;
     for (size_t d = 0; d < ref.shape.dims.size(); ++d) {
       const bool moves = shape.dims[d].size > 1;
-      if (moves && ref.shape.dims[d].stride <= 0) return;  // it has no order to keep
+      if (moves && ref.shape.dims[d].stride <= 0) return;  // it has no order that could be kept
       tensor.strides.push_back(moves ? ref.shape.dims[d].stride : 0);
       tile.push_back(shape.dims[d].size);
     }
@@ -222,12 +223,13 @@ class Cacher {
       }
     }
     if (plan.nests.empty()) return "nothing adds to it";
-    // Chains beside each other start anew.
+    // Without an aggregation around them, several writers start several sums (S6).
     if (!host_.find_ref(name)->agg && writers > 1) return "several sums follow one another in it";
     const Refinement* outside = outermost_view(place_, *host_.find_ref(name));
     plan.plain_output =
         writes_each_element_once(path, name) && outside && !outside->agg && writes_alone(name);
-    // Sums may be taken in parts, nothing else (M10): 0 * (inf) is not (0 * x) * y.
+    // Only sums may be reordered (M10): a product that continues from the tensor's content may not
+    // be computed in parts, since 0 * inf is not (0 * x) * y.
     if (multiplies && !plan.plain_output) return "its product continues what is there";
     plan.tile_set = options_.copy_set;
     STRIA_RETURN_IF_REFUSED(fits(accumulator_shape(host_, plan)));
@@ -237,7 +239,7 @@ class Cacher {
     return Refusal::none();
   }
 
-  // Is the host, in all blocks around it up to the kernel, the only one that uses the tensor?
+  // Does no statement beside the host, in the blocks around it up to the kernel, use the tensor?
   bool writes_alone(std::string name) const {
     for (const Place* at = &place_; at->depth > 2; at = at->parent) {
       name = at->block->find_ref(name)->from;
@@ -269,30 +271,30 @@ bool is_located(const Place& place) {
 void describe(CacheOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block must have");
   fields.tags("ref_reqs", options.ref_reqs, "tags that a refinement must have");
-  fields.add("across", options.across,
-             "only tensors whose neighbours are no neighbours in what is written");
-  fields.add("dir", options.dir, "`in`: tensors read are fetched; `out`: sums grow near",
+  fields.add(
+      "across", options.across,
+      "only tensors that lie across what is written: an index walks along that with stride 1, "
+      "and over the tensor with a larger one");
+  fields.add("dir", options.dir, "`in`: copy-in of tensors read; `out`: accumulators for sums",
              std::vector<std::string>{"in", "out"});
-  fields.add("loc", options.loc, "memory unit of the copies");
+  fields.add("loc", options.loc, "memory unit of the copies and accumulators");
   fields.add("spread", options.spread,
-             "instances of that memory which share a copy: lanes of a group, of registers",
+             "instances of that memory which share a copy: for registers, the lanes of a group",
              {1, 1 << 20});
-  fields.add("xfer_loc", options.xfer_loc, "unit that runs the blocks which fetch; none = not set");
+  fields.add("xfer_loc", options.xfer_loc,
+             "unit that runs the blocks which copy in; none = not set");
   fields.add(
       "layout", options.layout,
-      "of what is fetched: `packed`; `odd` strides that keep lanes apart in banks; `outputs`: what "
-      "neighbouring outputs read lies in a row, what only reductions move along is outermost, what "
-      "lies between elements that are read is left out",
+      "of copies: `packed`; `odd`: odd strides, so that lanes meet different banks; `outputs`: "
+      "what neighbouring outputs read is contiguous, dimensions of reductions alone are outermost, "
+      "and gaps between the elements that are read are left out",
       std::vector<std::string>{"packed", "odd", "outputs"});
-  fields.add(
-      "access_bytes", options.access_bytes,
-      "that a lane reads at once, of `outputs`: rows of such vectors begin at multiples of one",
-      {1, 1 << 10});
-  fields.add(
-      "edges", options.edges,
-      "what the copy holds of elements beyond the tensor: `clamp`, nothing that may be used; "
-      "`zero_fill`, zeros",
-      std::vector<std::string>{"clamp", "zero_fill"});
+  fields.add("access_bytes", options.access_bytes,
+             "bytes of a vector that a lane reads, for `outputs`: rows begin at multiples of them",
+             {1, 1 << 10});
+  fields.add("edges", options.edges,
+             "elements of the copy beyond the tensor: `clamp`, poison; `zero_fill`, zeros",
+             std::vector<std::string>{"clamp", "zero_fill"});
   fields.set_tags("copy_set", options.copy_set, "tags of the blocks that copy", {"copy"});
 }
 

@@ -29,7 +29,7 @@ using stripe::Statement;
 
 const char* const kCopied = "value";
 
-// One element of a tensor of the block around.
+// An element of a tensor, over the indices of the copy block.
 struct Element {
   const Refinement& tensor;
   std::vector<Affine> at;
@@ -42,7 +42,7 @@ Refinement view_of(const Element& element, RefDir dir) {
   return view;
 }
 
-// `points` has nothing but indices and constraints.
+// A copy of one element at each point. `points` has only indices and constraints.
 Block copy_at(Block points, const Element& from, const Element& to,
               const stripe::Location& xfer_loc, const std::vector<std::string>& tags) {
   points.refs = {view_of(from, RefDir::in), view_of(to, RefDir::out)};
@@ -53,7 +53,8 @@ Block copy_at(Block points, const Element& from, const Element& to,
   return points;
 }
 
-// A point for each element of a box, which `at` names. A dimension of one element has no index.
+// A block with a point for each element of a box; `at` is set to the element's coordinates. A
+// dimension of one element has no index.
 Block points_of_box(const std::vector<int64_t>& sizes, std::vector<Affine>& at) {
   Block points;
   at.resize(sizes.size());
@@ -70,7 +71,7 @@ Block points_of_box(const std::vector<int64_t>& sizes, std::vector<Affine>& at) 
 
 // --- copy-in ---
 
-// May the part of the view reach beyond the tensor?
+// May this part of the view reach beyond the tensor?
 bool reaches_beyond(const Place& place, const Refinement& ref, const std::vector<Interval>& part) {
   std::vector<Interval> begin;
   const Refinement* bounds = outermost_view(place, ref, &begin);
@@ -92,8 +93,8 @@ bool uses_clamps(const Block& block, const std::string& name) {
   return false;
 }
 
-// Does a statement of the block fill the allocation from beyond a tensor's end, with nothing that
-// may be used? Points that never run may view it; a copy would read it.
+// May the block's allocation hold poison, because a statement fills it with `#clamp` from beyond a
+// tensor's end? No point that runs uses the poison, but a copy of the whole would read it.
 bool holds_edges(const Block& block, const std::string& name) {
   return std::any_of(block.stmts.begin(), block.stmts.end(), [&](const Statement& stmt) {
     const Block* inner = stmt.block();
@@ -104,7 +105,7 @@ bool holds_edges(const Block& block, const std::string& name) {
   });
 }
 
-// Is an element loaded through the refinement, in the block or inside of it?
+// Does the block, or a block inside, load through the refinement?
 bool reads(const Block& block, const std::string& name) {
   return std::any_of(block.stmts.begin(), block.stmts.end(), [&](const Statement& stmt) {
     if (const auto* load = std::get_if<stripe::Load>(&stmt.op)) return load->from == name;
@@ -119,7 +120,7 @@ bool reads(const Block& block, const std::string& name) {
 
 Refusal why_not_copied_in(const Block& host, const Place& place, PlaceNames& names,
                           const Refinement& ref) {
-  // Points of a block around may run at once: none of them writes what is read here.
+  // Points of the blocks around may run in parallel, so none of them may write what is read here.
   const std::string tensor = names.inside(place).of(ref.into);
   for (const Place* at = &place; at && at->depth > 1; at = at->parent) {
     const TensorNames known = names.inside(*at);
@@ -147,7 +148,8 @@ Refusal why_not_copied_in(const Block& host, const Place& place, PlaceNames& nam
   return Refusal::none();
 }
 
-// The position of the first block of the host that views the tensor; behind the last if none does.
+// The position of the host's first block that views the tensor; the number of statements if none
+// does.
 size_t first_user(const Block& host, const std::string& tensor) {
   size_t first = 0;
   for (; first < host.stmts.size(); ++first)
@@ -155,7 +157,7 @@ size_t first_user(const Block& host, const std::string& tensor) {
   return first;
 }
 
-// What divides the distance of each element that is read from the first one, by dimension.
+// For each dimension, the common divisor of the distances of all read elements from the first one.
 std::vector<int64_t> gaps(const Block& host, const Place& place, const std::string& tensor,
                           const std::vector<Interval>& touched) {
   std::vector<int64_t> steps(touched.size());
@@ -178,7 +180,7 @@ std::vector<int64_t> gaps(const Block& host, const Place& place, const std::stri
 
 // --- copy-out ---
 
-// What the host's statements write of the tensor, each way of writing once.
+// Finds the write domains of the host's statements in the tensor; equal ones are kept once.
 Refusal find_writers(Block& host, const Place& place, const std::string& name, bool views_apart,
                      std::vector<WriteDomain>& nests) {
   const Refinement& ref = *host.find_ref(name);
@@ -215,7 +217,7 @@ Refusal find_writers(Block& host, const Place& place, const std::string& name, b
   return Refusal::none();
 }
 
-// Where the written part begins, and its sizes.
+// The begin and the sizes of the box that is written.
 void bound_part(const std::vector<WriteDomain>& nests, std::vector<int64_t>& begin,
                 std::vector<int64_t>& sizes) {
   for (size_t d = 0; d < nests[0].access.size(); ++d) {
@@ -287,7 +289,7 @@ Refusal plan_copy_in(const Block& host, const Place& place, PlaceNames& names,
                      const std::string& tensor, bool skip_gaps, CopyIn& plan) {
   const Refinement& ref = *host.find_ref(tensor);
   STRIA_RETURN_IF_REFUSED(why_not_copied_in(host, place, names, ref));
-  // A view that nothing is loaded through needs no barrier, and a copy would.
+  // If nothing is loaded through the view, a copy would only add accesses and barriers.
   if (first_user(host, tensor) == host.stmts.size() || !reads(host, tensor))
     return "nothing uses it";
   plan.tensor = tensor;
@@ -338,15 +340,15 @@ Refusal copy_out(Block& host, const Place& place, const std::string& tensor, con
   std::vector<int64_t> begin, sizes;
   bound_part(nests, begin, sizes);
   Refinement& ref = *host.find_ref(tensor);
-  Refinement buffer =
-      make_buffer(host.fresh_name(tensor + "_scratch"), dense_shape(ref.shape.type, sizes), spec.loc);
+  Refinement buffer = make_buffer(host.fresh_name(tensor + "_scratch"),
+                                  dense_shape(ref.shape.type, sizes), spec.loc);
   const bool sums = ref.agg.has_value();
   ref.agg.reset();
   for (Statement& stmt : host.stmts) {
     view_buffer(stmt, tensor, buffer, begin);
     Block* inner = stmt.block();
     if (!inner || !sums) continue;
-    // The outermost view with an aggregation says where it starts.
+    // The outermost view with an aggregation decides where it starts (S6).
     for (Refinement& view : inner->refs)
       if (view.from == buffer.into && view.dir != RefDir::none) view.dir = RefDir::out;
   }

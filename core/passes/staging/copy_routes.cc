@@ -15,14 +15,14 @@ struct Instances {
   int64_t first = 0, end = 1;
 };
 
-// The one that the location names, or the first `count`.
+// The instance that the location names, or else the first `count`.
 Instances instances_of(const stripe::LocationUnit& unit, int64_t count) {
   if (unit.units.size() != 1 || !unit.units[0].is_constant()) return {unit.name, 0, count};
   return {unit.name, unit.units[0].constant(), unit.units[0].constant() + 1};
 }
 
-// Does an instance of the transfer unit lead from the global memory, where it is known, to all banks
-// of the near one, and back?
+// Does this instance of the transfer unit connect the global memory, if that is known, with all
+// banks of the scratchpad, in the directions that are needed?
 Status check_ways(const BusMap& map, const std::optional<BusReach>& home, const UnitInstance& unit,
                   const Instances& banks, bool in, bool out) {
   const auto over = [&](const UnitInstance& from, const UnitInstance& to) {
@@ -46,7 +46,7 @@ Status check_ways(const BusMap& map, const std::optional<BusReach>& home, const 
 
 using BankSet = std::vector<bool>;
 
-// Does a bus that carries something lead from one to the other, either way?
+// Does a bus that carries something connect the two, in either direction?
 bool joined(const HardwareModel& model, const UnitInstance& a, const UnitInstance& b) {
   auto has = [](const std::vector<UnitInstance>& ends, const UnitInstance& unit) {
     return std::find(ends.begin(), ends.end(), unit) != ends.end();
@@ -65,7 +65,8 @@ bool on_a_bus(const HardwareModel& model, const std::string& unit) {
   });
 }
 
-// Which banks the unit's instances reach: all of them, if there are such banks, else any.
+// The banks that all instances of the unit reach; if there are none, those that any instance
+// reaches.
 Result<BankSet> banks_of_unit(const HardwareModel& model, const ScheduleOptions& options,
                               const std::string& name, int64_t first, int64_t end) {
   BankSet all(static_cast<size_t>(options.num_banks), true), any(all.size(), false);
@@ -88,7 +89,7 @@ Result<BankSet> banks_of_unit(const HardwareModel& model, const ScheduleOptions&
   return some(all) ? all : any;
 }
 
-// Narrows the banks to those of all units that run the block or a block inside.
+// Restricts the banks to those that are reached by all units which run the block or a block inside.
 Status narrow(const stripe::Block& block, const ScheduleOptions& options,
               const HardwareModel& model, BankSet& banks) {
   if (!block.location.empty()) {

@@ -20,7 +20,7 @@ using stripe::Block;
 using stripe::LiveAllocation;
 using stripe::Refinement;
 
-// "SRAM", "CLUSTER/SRAM"; "" for what has no location.
+// "SRAM" or "CLUSTER/SRAM"; "" if there is no location.
 std::string memory_of(const stripe::Location& location) {
   std::vector<std::string> names;
   for (const stripe::LocationUnit& unit : location.path) names.push_back(unit.name);
@@ -132,7 +132,7 @@ class Placer {
     return memory.empty() ? "no location" : memory;
   }
 
-  // What reaches beyond the memory, the largest of it.
+  // Fails if an allocation reaches beyond its memory; reports the largest one.
   Status check_size(const std::string& memory, const std::vector<size_t>& members,
                     const std::vector<ArenaPiece>& pieces, const ArenaConflicts& conflicts) const {
     std::optional<size_t> beyond;
@@ -191,10 +191,10 @@ void describe(PlacedMemory& memory, OptionFields& fields) {
 
 void describe(MemoryPlacementOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs,
-              "tags of the blocks whose allocations get a place, with those inside");
+              "tags of the blocks whose allocations get a place; their insides too");
   fields.add("locs", options.locs, "memories that are placed; none = all", describe);
   fields.add("alignment", options.alignment,
-             "bytes that every place is a multiple of, as it is of its elements' size",
+             "every place is a multiple of so many bytes, and of the size of its elements",
              {1, int64_t{1} << 30});
   fields.tags("skip_tags", options.skip_tags,
               "allocations with one of these tags stay where they are");

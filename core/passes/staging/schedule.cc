@@ -40,7 +40,7 @@ class Scheduler {
         context_(context),
         alignment_(options.alignment) {}
 
-  // False: nothing comes near.
+  // False if no tensor comes into the scratchpad.
   Result<bool> run() {
     tensors_ = choose_tensors(block_, place_, options_, context_);
     for (const ScratchpadTensor& tensor : tensors_)
@@ -57,15 +57,16 @@ class Scheduler {
   }
 
  private:
-  // --- kernels that bring parts
+  // --- kernels that copy parts of tensors
 
-  // Near memory that a kernel takes if nothing else is there.
+  // Scratchpad memory that a kernel needs for one tensor or buffer.
   struct Need {
     int64_t bytes = 0;
     std::vector<bool> banks;  // where it may lie
   };
 
-  // Do all of them fit, the largest first, each into the first bank with room?
+  // Do all of them fit into empty banks? The largest comes first, and each goes into the first bank
+  // with room.
   bool packs(std::vector<Need> needs) const {
     std::vector<int64_t> used(static_cast<size_t>(options_.num_banks));
     std::stable_sort(needs.begin(), needs.end(),
@@ -81,7 +82,7 @@ class Scheduler {
     });
   }
 
-  // The banks that the kernel's units reach, or the one of them.
+  // The banks that the kernel's units reach; if `bank` is not -1, only that one.
   std::vector<bool> banks_of(int64_t bank, size_t kernel) const {
     std::vector<bool> banks = reach_[kernel];
     for (size_t b = 0; b < banks.size(); ++b)
@@ -89,7 +90,8 @@ class Scheduler {
     return banks;
   }
 
-  // Those that all kernels which work on the tensor from this one on reach, if there are any.
+  // The banks that are reached by this kernel and by the later ones that use the tensor, as far as
+  // there are common ones.
   std::vector<bool> banks_of_tensor(size_t t, size_t kernel) const {
     std::vector<bool> banks = banks_of(tensors_[t].bank, kernel);
     for (auto use = first_use(t, kernel); use != tensors_[t].uses.end(); ++use) {
@@ -115,7 +117,7 @@ class Scheduler {
     return needs;
   }
 
-  // Own buffers that no bank holds.
+  // How many of the kernel's own buffers are larger than a bank.
   size_t beyond_banks(Block& kernel) const {
     const std::vector<OwnBuffer> buffers = own_buffers(kernel, memory());
     return static_cast<size_t>(
@@ -123,9 +125,9 @@ class Scheduler {
                       [&](const OwnBuffer& buffer) { return buffer.bytes > bank_bytes_; }));
   }
 
-  // One that is larger than what the options give of a bank lies beyond it, if the bank itself is
-  // larger: memory_placement knows.
-  // One in an instance that the options do not use is none of this pass's either.
+  // Does this pass place the buffer? Not if it is larger than the options' share of a bank, since
+  // memory_placement then places it beyond that share; and not if it is in an instance that the
+  // options do not use.
   bool is_managed(const OwnBuffer& buffer) const {
     const std::vector<Affine>& units = options_.mem_loc.path.back().units;
     if (buffer.bytes > bank_bytes_) return false;
@@ -134,7 +136,7 @@ class Scheduler {
     return options_.num_banks == 1 || buffer.bank < options_.num_banks;
   }
 
-  // A single bank is the only one, whichever instance it is.
+  // If there is only one bank, it is the right one for every instance number.
   int64_t bank_of(const OwnBuffer& buffer) const {
     return options_.mem_loc.path.back().units.empty() && options_.num_banks > 1 ? buffer.bank : -1;
   }
@@ -144,8 +146,8 @@ class Scheduler {
     return (bytes + alignment_ - 1) / alignment_ * alignment_;
   }
 
-  // A kernel whose tensors do not fit beside each other brings parts of the largest itself. Then
-  // what kernels allocate in the scratchpad gets a place among the tensors.
+  // Makes kernels whose tensors do not fit together copy parts of the largest themselves. Then adds
+  // the kernels' own buffers in the scratchpad to the tensors, so that they get places.
   Status stage() {
     uses_of_kernels();
     for (size_t kernel = 0; kernel < block_.stmts.size(); ++kernel) {
@@ -190,7 +192,8 @@ class Scheduler {
     const size_t beyond = beyond_banks(block);
     Block staged = block;
     std::vector<std::pair<size_t, size_t>> in_parts, whole = by_size;
-    // The largest one by one until the rest fits; if it never does, with fewer points under way.
+    // Stages the largest tensors one by one, until the rest fits. If it never does, fewer points
+    // are under way.
     for (const auto& [t, u] : by_size) {
       Block trial = staged;
       Refusal refusal = why_whole(tensors_[t], tensors_[t].uses[u]);
@@ -209,10 +212,11 @@ class Scheduler {
     while (depth > 0 && !fits(staged, kernel, whole, depth, beyond)) --depth;
     if (in_parts.empty() || depth == 0) return {};  // refuse() says by how much
     if (depth > 1) staged.tags.set("pipeline", depth);
-    // A numbered unit inside a located block would be a lane of it.
+    // A block on a numbered unit inside a located block would be a lane block.
     if (!options_.xfer_loc.empty() && !options_.xfer_loc.path.back().units.empty())
       hand_location_down(staged);
-    // As a pipeline if that is certain; else if it leaves no more open than one point at a time.
+    // The kernel becomes a pipeline if the verifier can prove it legal, or if it leaves no more
+    // questions open than without the pipeline.
     std::optional<size_t> open = probe_.undecided(staged);
     if (!open || *open > 0) {
       Block plain = staged;
@@ -238,8 +242,7 @@ class Scheduler {
     return check_routes(context_.model(), options_, block_.find_ref(tensor)->location, in, out);
   }
 
-  // To the blocks in the kernel that have none of their own, with their names of the kernel's
-  // indices.
+  // Moves the kernel's location to those inner blocks that have none.
   static void hand_location_down(Block& kernel) {
     for (Statement& stmt : kernel.stmts) {
       Block* inner = stmt.block();
@@ -256,7 +259,8 @@ class Scheduler {
     kernel.location = {};
   }
 
-  // `beyond`: own buffers that are larger than a bank whatever is done here.
+  // Does the kernel fit with `depth` points under way and the tensors `whole` unstaged? `beyond`
+  // own buffers are larger than a bank in any case.
   bool fits(Block& kernel, size_t position, const std::vector<std::pair<size_t, size_t>>& whole,
             int64_t depth, size_t beyond) const {
     if (depth > 1) kernel.tags.set("pipeline", depth);
@@ -269,7 +273,7 @@ class Scheduler {
     return packs(std::move(needs));
   }
 
-  // A use that cannot be of the far tensor.
+  // Refuses a tensor that the kernel cannot use in parts.
   static Refusal why_whole(const ScratchpadTensor& tensor, const ScratchpadUse& use) {
     if (use.reads && use.writes) return "it is read and written";
     if (use.writes && !use.covers && !tensor.has_content)
@@ -277,7 +281,7 @@ class Scheduler {
     return Refusal::none();
   }
 
-  // Points that a unit has under way; 2 if the model does not say.
+  // How many points the kernel's unit has under way; 2 if the model does not say.
   int64_t depth_of(const Block& kernel) const {
     if (kernel.location.empty()) return 2;
     const int64_t depth = probe_.pipeline_depth(kernel.location.path.back().name);
@@ -294,9 +298,9 @@ class Scheduler {
       }
   }
 
-  // --- what happens when
+  // --- the order of transfers and kernels
 
-  // False: a tensor has to stay far after all; again without it.
+  // False if a tensor was removed because it must stay in global memory; plan again without it.
   Result<bool> plan() {
     space_.emplace(options_.num_banks, bank_bytes_, alignment_, tensors_.size());
     actions_.clear();
@@ -336,7 +340,7 @@ class Scheduler {
     return true;
   }
 
-  // A kernel works on the far tensor.
+  // A kernel uses the tensor in global memory.
   void use_global(size_t t, const ScratchpadUse& use, size_t kernel) {
     const std::optional<size_t> s = space_->find(t);
     if (s && space_->stay(*s).dirty && use.needs_content()) take_away(*s, kernel);
@@ -351,7 +355,7 @@ class Scheduler {
     content_[space_->stay(s).tensor] = true;
   }
 
-  // The next kernel, from this one on, that needs what the stay holds.
+  // The next kernel, from this one on, that needs the content of the stay.
   std::optional<size_t> next_use(size_t s, size_t kernel) const {
     const size_t t = space_->stays()[s].tensor;
     const auto use = first_use(t, kernel);
@@ -364,14 +368,16 @@ class Scheduler {
     space_->leave(s);
   }
 
-  // `alone`: everything else may go, so that what packs() counts has room.
+  // Brings the tensor into the scratchpad; false if there is no room. With `alone`, all other
+  // tensors have been evicted, and any bank will do, so that the tensor has the room that packs()
+  // counts.
   bool enter(size_t t, size_t kernel, const std::set<size_t>& fixed, bool alone) {
     auto may_go = [&](size_t s) {
       const Stay& stay = space_->stays()[s];
       return !stay.pinned && fixed.count(stay.tensor) == 0;
     };
     std::vector<int64_t> crowd(static_cast<size_t>(options_.num_banks));
-    // A unit reads from several banks at once.
+    // A unit reads from several banks at once, so a kernel's tensors should be in different ones.
     for (const auto& [tensor, u] : by_kernel_[kernel])
       if (const std::optional<size_t> s = space_->find(tensor); s && !alone)
         ++crowd[static_cast<size_t>(space_->stays()[*s].bank)];
@@ -388,9 +394,10 @@ class Scheduler {
     return true;
   }
 
-  // A unit that works on one thing at a time waits for the transfer in any case. Else transfers are
-  // to run beside as many kernels as there is room for: more than the unit's depth asks for evens
-  // out kernels and transfers of different lengths.
+  // From which kernel on a use counts as recent. A unit that works on one point at a time waits for
+  // the transfer in any case, so for it no use counts. Otherwise all do, and transfers overlap as
+  // many kernels as there is room for. That is more than the unit's depth asks for, and evens out
+  // kernels and transfers of different lengths.
   size_t recent_from(size_t kernel) const {
     const Block* block = block_.stmts[kernel].block();
     return block && depth_of(*block) < 2 ? block_.stmts.size() : 0;
@@ -419,7 +426,7 @@ class Scheduler {
     for (size_t t : order)
       if (fits && !space_->find(t)) fits = enter(t, kernel, needed, false);
     if (fits) return true;
-    // Anew, without what is there.
+    // Tries again after everything has been evicted.
     space_->restore(std::move(before));
     content_ = content;
     actions_.resize(actions);
@@ -443,7 +450,8 @@ class Scheduler {
       tensors_.erase(tensors_.begin() + static_cast<std::ptrdiff_t>(stay.tensor));
       return false;
     }
-    // By size, so that the first one makes the most room. A kernel's own buffer has no place far.
+    // The list is sorted by size, so the first tensor makes the most room. A kernel's own buffer
+    // cannot move to global memory.
     const auto largest =
         std::find_if(needed.begin(), needed.end(), [&](size_t n) { return !tensors_[n].buffer; });
     if (options_.allow_global && largest != needed.end()) {
@@ -483,25 +491,25 @@ class Scheduler {
   const int64_t bank_bytes_;
   KernelProbe& probe_;
   PassContext& context_;
-  int64_t alignment_;  // elements have theirs, too
+  int64_t alignment_;  // also a multiple of the size of all elements
   PlaceNames names_;
   std::vector<ScratchpadTensor> tensors_;
-  // Of the plan: by kernel, tensors with the number of the use; by tensor, whether global memory has
-  // its content now.
+  // During planning: for each kernel, the tensors that it uses, each with the number of the use;
+  // and for each tensor, whether global memory has its content now.
   std::vector<std::vector<std::pair<size_t, size_t>>> by_kernel_, staged_in_;
   std::vector<bool> content_;
   std::optional<ScratchpadSpace> space_;
-  std::vector<std::vector<bool>> reach_;     // by kernel, the banks that its units reach
-  std::map<size_t, std::string> why_whole_;  // by kernel, for messages
+  std::vector<std::vector<bool>> reach_;     // for each kernel, the banks that its units reach
+  std::map<size_t, std::string> why_whole_;  // for messages: why a kernel's tensors stay whole
   std::vector<StagingAction> actions_;
 };
 
-// Bytes of a bank, or why the options contradict each other or the model.
+// Bytes of a bank; or an error if the options contradict each other or the model.
 Result<int64_t> bank_bytes(const ScheduleOptions& options, const HardwareModel& model) {
   STRIA_RETURN_IF_ERROR(check_location(model, UnitUse::hold, "/mem_loc", options.mem_loc));
   STRIA_RETURN_IF_ERROR(check_location(model, UnitUse::run, "/xfer_loc", options.xfer_loc));
   if (options.mem_loc.empty())
-    return invalid_argument("/mem_loc: schedule needs the memory that tensors are brought into");
+    return invalid_argument("/mem_loc: schedule needs the memory that tensors are copied into");
   const stripe::LocationUnit& unit = options.mem_loc.path.back();
   if (!unit.units.empty() && options.num_banks > 1)
     return invalid_argument("/num_banks: {} banks, but /mem_loc names one of '{}'",
@@ -523,23 +531,24 @@ Result<int64_t> bank_bytes(const ScheduleOptions& options, const HardwareModel& 
 
 void describe(ScheduleOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block must have");
-  fields.add("mem_loc", options.mem_loc, "memory unit that tensors are brought into");
+  fields.add("mem_loc", options.mem_loc, "memory unit that tensors are copied into");
   fields.add("mem_KiB", options.mem_KiB,
-             "of one bank; 0 = what the hardware model gives one instance", {0, int64_t{1} << 40});
-  fields.add("alignment", options.alignment, "bytes that every place is a multiple of",
+             "KiB of one bank; 0 = what the hardware model gives one instance",
+             {0, int64_t{1} << 40});
+  fields.add("alignment", options.alignment, "every place is a multiple of so many bytes",
              {1, int64_t{1} << 30});
-  fields.add("xfer_loc", options.xfer_loc,
-             "unit that runs the blocks which transfer; none = not set");
+  fields.add("xfer_loc", options.xfer_loc, "unit that runs the blocks which copy; none = not set");
   fields.add("allow_out_of_range_accesses", options.allow_out_of_range_accesses,
-             "bring tensors that are read beyond their end (`#clamp`, `#zero_fill`), too");
+             "also copy in tensors that are read beyond their end (`#clamp`, `#zero_fill`)");
   fields.add("num_banks", options.num_banks, "instances of the memory that are used, from 0",
              {1, 1 << 20});
-  fields.add("allow_global", options.allow_global,
-             "where a kernel's tensors cannot be near together, the largest stays far, in place of "
-             "an error");
+  fields.add(
+      "allow_global", options.allow_global,
+      "if the scratchpad cannot hold a kernel's tensors together, the largest stays in global "
+      "memory; false = that is an error");
   fields.formerly("leave_far");
-  fields.set_tags("swap_in_tags", options.swap_in_tags, "tags of the blocks that bring");
-  fields.set_tags("swap_out_tags", options.swap_out_tags, "tags of the blocks that take away");
+  fields.set_tags("swap_in_tags", options.swap_in_tags, "tags of the blocks that copy in");
+  fields.set_tags("swap_out_tags", options.swap_out_tags, "tags of the blocks that copy out");
 }
 
 Status schedule(stripe::Program& program, const ScheduleOptions& options, PassContext& context) {
@@ -563,11 +572,11 @@ Status schedule(stripe::Program& program, const ScheduleOptions& options, PassCo
   });
   STRIA_RETURN_IF_ERROR(status);
   if (!scheduled) return {};
-  // #placed speaks of all memories.
+  // #placed is a promise about all memories.
   MemoryPlacementOptions rest;
   rest.alignment = options.alignment;
   rest.skip_tags = {kPlacedInScratchpad};
-  program.entry.tags.set("placed");  // what is skipped has its place
+  program.entry.tags.set("placed");  // skipped allocations have their places
   PassContext around(context.model());
   STRIA_RETURN_IF_ERROR(memory_placement(program, rest, around));
   stripe::visit_blocks(program.entry, [](Block& block, const stripe::Place&) {

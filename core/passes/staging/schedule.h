@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings what kernels work on into a scratchpad, and results back.
+// Stages kernels in a scratchpad: copies in what they work on, and copies results out.
 //
 //   #main block [] (in<DRAM> A, out<DRAM> C, none new<DRAM> T) {   mem_loc: SRAM, xfer_loc: DMA
 //     0: block<CONV> (in A, out T) { f }
@@ -13,28 +13,34 @@
 //     3[2]: #swap_out block<DMA> (in Cn, out C) { copy }
 //   }
 //
-// Tensors come whole, with natural strides, each into one bank. Statements are taken in their
-// order. One that is near stays until its bytes are needed; then what has no further use goes
-// first, after that what is used last. Results go back after their last write if the block's
-// outside sees them, or when they have to make room and are read later. Unless the unit of a kernel
-// works on one point at a time (pipeline_depth 1), a tensor takes the bytes that have been left
-// alone for longest, so that its transfer runs beside the kernels before. Its bank is one that the
-// units which work on it reach over the model's buses, and has the fewest of what the kernel works
-// on besides. What kernels allocate in the scratchpad themselves has room kept for it.
+// Tensors are copied whole, with dense strides, each into one bank. Statements are processed in
+// their order. A tensor in the scratchpad stays until its bytes are needed. Then tensors without a
+// further use are evicted first, and after them the one whose next use is last. A result is copied
+// out after its last write if it is visible outside the block, and also when it is evicted and read
+// later.
 //
-// Where the tensors of a kernel do not fit together, the largest come in parts (staged_kernel.h):
-// each point of the kernel brings what it touches and takes away what it writes, and the kernel is
-// #pipeline with as many points under way as its unit has, so that the transfers of the next point
-// run beside this one. That asks for a kernel of blocks: tiles that autotile has cut to the memory.
-// With a numbered transfer unit the kernel's own unit goes to its blocks.
+// A tensor gets the bytes that have been unused for longest, so that its transfer overlaps the
+// kernels before. (If the unit of the kernel works on one point at a time, pipeline_depth 1, this
+// does not matter.) Its bank is one that the units which work on it reach over the model's buses.
+// Among these it is the one that holds the fewest other tensors of the kernel. Room is kept for
+// what kernels themselves allocate in the scratchpad.
 //
-// Dependencies are the fewest that are enough, those for bytes used again among them; all point
-// backward, so that nothing can block. A tensor that is read beyond its end, written in parts only,
-// touched by statements that are no blocks, or moved by the kernel's own transfers stays where it
-// is, counted with the reason; with `allow_global` so does the largest tensor of a kernel that neither
-// fits nor comes in parts, as many of them as it takes. Requires: `#prologue` or `#main`. Ensures:
-// the same values; the program is #placed and legal as such. Runs after the kernels have their
-// units, and before memory_placement, which may place other memories again.
+// If the tensors of a kernel do not fit together, the largest are copied in parts
+// (staged_kernel.h): each point of the kernel copies in what it reads and copies out what it
+// writes. The kernel is tagged #pipeline with as many points under way as its unit has, so that the
+// transfers of the next point overlap this point. The kernel must hold blocks: tiles that autotile
+// has cut to the size of the memory. If the transfer unit is numbered, the kernel's own unit moves
+// to its inner blocks.
+//
+// Dependencies are the fewest that suffice, those for reused bytes included. All of them point
+// backward, so there is no deadlock. A tensor stays in global memory, and is counted with the
+// reason, if it is read beyond its end, is written only in part, is used by statements that are no
+// blocks, or is moved by the kernel's own transfers. With `allow_global`, so do the largest tensors
+// of a kernel that neither fits nor can be copied in parts, until the rest fits.
+//
+// Requires: the block is `#prologue` or `#main`. Ensures: the same values; the program is #placed
+// and legal as such. Runs after the kernels have their units, and before memory_placement, which
+// may place other memories again.
 #pragma once
 
 #include <string>
@@ -50,21 +56,23 @@ namespace stria::passes {
 struct ScheduleOptions {
   std::vector<std::string> reqs = {"main"};  // tags that a block must have
   stripe::Location mem_loc;                  // scratchpad
-  int64_t mem_KiB = 0;                       // of a bank; 0 = what the model gives one instance
+  int64_t mem_KiB = 0;                       // KiB of a bank; 0 = the size of an instance
   int64_t alignment = 4;                     // bytes
-  stripe::Location xfer_loc;                 // of the blocks that transfer; none: not set
-  bool allow_out_of_range_accesses = false;  // bring what is read beyond its end, too
+  stripe::Location xfer_loc;                 // of the blocks that copy; none: not set
+  bool allow_out_of_range_accesses = false;  // also copy in tensors that are read beyond their end
   int64_t num_banks = 1;                     // instances of the memory, from 0
-  // Where a kernel's tensors cannot be near together, the largest stays far instead of an error.
+  // If the scratchpad cannot hold a kernel's tensors together, the largest stays in global memory.
+  // Without this option that is an error.
   bool allow_global = false;
-  std::vector<std::string> swap_in_tags = {"swap_in"};    // of the blocks that bring
-  std::vector<std::string> swap_out_tags = {"swap_out"};  // of those that take away
+  std::vector<std::string> swap_in_tags = {"swap_in"};    // of the blocks that copy in
+  std::vector<std::string> swap_out_tags = {"swap_out"};  // of the blocks that copy out
 };
 
 void describe(ScheduleOptions& options, OptionFields& fields);
-// not_found: units that the model has not, or no route of its buses; invalid_argument: units of the
-// wrong kind, or contradictory options; out_of_range: more memory or banks than there are, or a bus
-// that carries nothing; unsupported: a kernel whose tensors the memory cannot hold together.
+// not_found: the model does not have a unit, or its buses have no route. invalid_argument: a unit
+// is of the wrong kind, or options contradict each other. out_of_range: there is not so much memory
+// or so many banks, or a bus carries nothing. unsupported: the memory cannot hold the tensors of a
+// kernel together.
 Status schedule(stripe::Program& program, const ScheduleOptions& options, PassContext& context);
 
 }  // namespace stria::passes

@@ -14,7 +14,7 @@ size_t ScratchpadSpace::enter(size_t tensor, const Place& place, int64_t bytes, 
   stay.end = place.begin + bytes;
   stay.last_use = kernel;
   const size_t number = stays_.size();
-  // Later ones wait for this one, and it for those whose bytes it takes.
+  // The new stay takes over its bytes, and records the stays that it must wait for.
   std::vector<Part>& parts = parts_[static_cast<size_t>(place.bank)];
   std::vector<Part> now;
   for (const Part& part : parts) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The banks of a scratchpad while statements are scheduled one after the other: which tensor lies
-// where, who goes when there is no room, and whom a newcomer has to wait for.
+// The banks of a scratchpad while `schedule` processes statements one after the other: where each
+// tensor lies, which are evicted if there is no room, and which ones a new tensor must wait for.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,14 @@ struct Stay {
   size_t tensor = 0;
   int64_t bank = 0, begin = 0, end = 0;  // bytes, begin aligned
   bool dirty = false;                    // global memory does not have its content
-  bool pinned = false;                   // not written whole yet
-  bool gone = false;
-  size_t last_use = 0;           // kernel
-  std::vector<size_t> replaces;  // the stays that had its bytes last
+  bool pinned = false;                   // may not be evicted: not completely written yet
+  bool gone = false;                     // evicted
+  size_t last_use = 0;                   // the last kernel that used it
+  std::vector<size_t> replaces;          // the stays that had its bytes before
 };
 
 class ScratchpadSpace {
-  // Bytes that one stay had last, or has; or nobody.
+  // Bytes with the stay that has them, or had them last, if there is one.
   struct Part {
     int64_t begin = 0, end = 0;
     std::optional<size_t> stay;
@@ -39,16 +39,18 @@ class ScratchpadSpace {
 
   const std::vector<Stay>& stays() const { return stays_; }
   Stay& stay(size_t number) { return stays_[number]; }
-  // Those that are not gone, the oldest first.
+  // The stays that are not gone, oldest first.
   const std::vector<size_t>& here() const { return here_; }
-  // The stay of the tensor now; nothing if it is not near.
+  // The present stay of the tensor; nullopt if it is not in the scratchpad.
   std::optional<size_t> find(size_t tensor) const { return stay_of_[tensor]; }
 
-  // Where `bytes` fit if others go, in `only` or in any bank (-1). The stays that `may_go` refuses
-  // stay. Of those that still have a use the one used last goes first: `next_use` gives the kernel,
-  // or none. Of bytes that kernels from `recent_from` on have used those left alone for longest are
-  // taken, so that a transfer does not wait for the kernels before; then those in the bank with the
-  // least of `crowd`, by bank; of others the lowest. Nothing if there is no room even so.
+  // Finds a place for `bytes` in one of the `allowed` banks, and the stays that must be evicted for
+  // it; nullopt if there is none. Stays that `may_go` refuses are never evicted. Of several places
+  // the pass prefers, in this order: one that evicts no stay with a further use (`next_use` gives
+  // the kernel); one whose evicted stays are used again as late as possible; one whose bytes have
+  // been unused for longest, counting kernels from `recent_from` on, so that a transfer need not
+  // wait for the kernels before; the bank with the smallest number in `crowd`; the lowest bank and
+  // address.
   struct Place {
     int64_t bank = 0, begin = 0;
     std::vector<size_t> evicted;  // stays
@@ -58,21 +60,21 @@ class ScratchpadSpace {
                              const std::vector<int64_t>& crowd, const MayGo& may_go,
                              const NextUse& next_use) const;
 
-  // The place's evicted stays must be gone.
+  // Begins a stay. The place's evicted stays must have left.
   size_t enter(size_t tensor, const Place& place, int64_t bytes, size_t kernel);
   void leave(size_t number);
 
-  // What is needed to take back all that is done after.
+  // The state that restore() returns to.
   struct Memory {
     size_t stays = 0;
     std::vector<size_t> here;
-    std::vector<bool> dirty;  // of these
+    std::vector<bool> dirty;  // for each of `here`
     std::vector<std::vector<Part>> parts;
   };
   Memory remember() const;
   void restore(Memory memory);
 
-  // Parts looked at by place() so far.
+  // How many parts place() has looked at so far.
   int64_t work() const { return work_; }
 
  private:
@@ -83,7 +85,7 @@ class ScratchpadSpace {
   int64_t bank_bytes_, alignment_;
   std::vector<Stay> stays_;
   std::vector<size_t> here_;
-  std::vector<std::vector<Part>> parts_;  // by bank, all of its bytes in order
+  std::vector<std::vector<Part>> parts_;  // for each bank, all of its bytes in order
   std::vector<std::optional<size_t>> stay_of_;
   mutable int64_t work_ = 0;
 };
@@ -93,9 +95,9 @@ std::optional<ScratchpadSpace::Place> ScratchpadSpace::place(
     int64_t bytes, const std::vector<bool>& allowed, size_t recent_from,
     const std::vector<int64_t>& crowd, const MayGo& may_go, const NextUse& next_use) const {
   struct Rank {
-    bool costs = false;  // something with a later use goes
-    size_t sooner = 0;   // how soon it is used: smaller is later
-    size_t recent = 0;   // the last kernel that used these bytes, +1
+    bool costs = false;  // a stay with a further use is evicted
+    size_t sooner = 0;   // how soon it is used again: smaller is later
+    size_t recent = 0;   // the last kernel that used these bytes, + 1
     int64_t crowd = 0;
     int64_t bank = 0, begin = 0;
     auto tied() const { return std::tie(costs, sooner, recent, crowd, bank, begin); }
@@ -108,11 +110,11 @@ std::optional<ScratchpadSpace::Place> ScratchpadSpace::place(
     for (size_t first = 0; first < parts.size(); ++first) {
       const int64_t begin = aligned(parts[first].begin), end = begin + bytes;
       if (end > bank_bytes_) break;
-      if (begin >= parts[first].end) continue;  // the next part's
+      if (begin >= parts[first].end) continue;  // the place belongs to the next part
       Place place{static_cast<int64_t>(bank), begin, {}};
       Rank rank{false, 0, 0, crowd[bank], place.bank, begin};
       bool possible = true;
-      // A longer look only makes it worse.
+      // Each further part can only make the rank worse, so the loop ends early.
       for (size_t p = first; possible && p < parts.size() && parts[p].begin < end; ++p) {
         ++work_;
         if (!parts[p].stay) continue;

@@ -18,14 +18,15 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// For the question what is written whole, in one block.
+// Limit of the solver's work for one block, to find out what is completely written.
 constexpr int64_t kSolverSteps = 400'000'000;
 
 bool reads_beyond(const Refinement& ref) {
   return ref.tags.has("clamp") || ref.tags.has("zero_fill");
 }
 
-// Calls visit(block, view) for the views of `name` around the block, and those inside.
+// Calls visit(block, view) for the block's views of `name`, a refinement around it, and for the
+// views of these inside.
 template <typename Visit>
 void each_view(const Block& block, const std::string& name, const Visit& visit) {
   for (const Refinement& ref : block.refs) {
@@ -36,7 +37,7 @@ void each_view(const Block& block, const std::string& name, const Visit& visit) 
   }
 }
 
-// Does the kernel touch the tensor in blocks of transfer units only?
+// Do only blocks on transfer units touch the tensor in the kernel?
 bool transfers_itself(const Block& kernel, const std::string& name, const HardwareModel& model) {
   auto moves = [&](const Block& block) {
     return !block.location.empty() && model.find_transfer(block.location.path.back().name);
@@ -64,7 +65,7 @@ class TensorChooser {
     std::vector<ScratchpadTensor> tensors;
     SolverBudget budget(kSolverSteps);
     const StatementUsers users(block_);
-    std::map<std::string, int64_t> views;  // of outer tensors
+    std::map<std::string, int64_t> views;  // outer tensor -> number of views
     for (const Refinement& ref : block_.refs)
       if (ref.dir != RefDir::none) ++views[ref.from];
     for (const Refinement& ref : block_.refs) {
@@ -89,7 +90,7 @@ class TensorChooser {
   Refusal why_global(const Refinement& ref, const std::vector<size_t>& statements) const {
     const auto& path = ref.location.path;
     if (!path.empty() && path.back().name == options_.mem_loc.path.back().name)
-      return "it is near already";
+      return "it is in the scratchpad already";
     if (!path.empty() && !path.back().owners.empty()) return "lanes hold it";
     if (ref.agg) return "the block adds to it";
     for (const Dim& dim : ref.shape.dims)
@@ -105,7 +106,8 @@ class TensorChooser {
     }
     if (itself) return "its kernels transfer it themselves";
     if (beyond && !options_.allow_out_of_range_accesses) return "it is read beyond its end";
-    // The end is the allocation's (S10), which may have more behind the block's view.
+    // "Beyond the end" means beyond the allocation (S10), which may be larger than the block's
+    // view.
     if (beyond && ref.dir != RefDir::none) {
       const Refinement* whole = place_.parent->block->find_ref(ref.from);
       if (!whole || whole->shape.sizes() != ref.shape.sizes())

@@ -25,7 +25,7 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// What the options and the model say of units and memory.
+// What the options and the model say about units and memory.
 struct UnitTarget {
   int64_t units = 1, memories = 1;
   int64_t bytes = std::numeric_limits<int64_t>::max() / 4;  // of a memory instance
@@ -63,12 +63,12 @@ class StagedParts {
         probe_(probe),
         context_(context) {}
 
-  // A refusal leaves the block as it is.
+  // After a refusal nothing has changed.
   Refusal run() {
     path_ = path_from_kernel(host_, place_);
     STRIA_RETURN_IF_REFUSED(find_parts());
     const Block before = host_;
-    std::vector<Block> around;  // without their one statement
+    std::vector<Block> around;  // copies of the blocks on the path, without statements
     for (Block* block : path_) {
       around.emplace_back();
       around.back().refs = block->refs;
@@ -93,7 +93,7 @@ class StagedParts {
     if (options_.multicast) join_transfers();
     const std::optional<int64_t> depth = points_under_way();
     if (!depth) return fmt::format("what its parts work on has no room in '{}'", options_.memory);
-    // Each element is complete when it is taken away.
+    // Each element is complete when it is copied out, so nothing aggregates outside any more.
     for (const std::string& name : sums_) drop_aggregation(path_, name);
     locate_parts();
     stripe::StatementConflicts conflicts(place_);
@@ -101,7 +101,7 @@ class StagedParts {
     host_.tags.set("deps");
     for (size_t s = 0; s < found.size(); ++s) host_.stmts[s].deps = found[s];
     if (!probe_.undecided(*path_[0]))
-      return "its parts cannot work near: " + probe_.broken().reason();
+      return "its parts cannot work in that memory: " + probe_.broken().reason();
     if (*depth > 1) overlap_points(*depth);
     return Refusal::none();
   }
@@ -110,7 +110,7 @@ class StagedParts {
     if (points_of(host_) != 1) return "it has several points";
     for (size_t level = 0; level + 1 < path_.size(); ++level)
       if (path_[level]->stmts.size() > 1) return "blocks stand beside it that would have no unit";
-    std::map<std::string, int64_t> part_of;  // of each view
+    std::map<std::string, int64_t> part_of;  // view -> part
     for (const Statement& stmt : host_.stmts) {
       const Block* block = stmt.block();
       const std::optional<int64_t> part =
@@ -133,7 +133,7 @@ class StagedParts {
       const auto at = part_of.find(ref.into);
       if (at != part_of.end()) views_.push_back({ref.into, at->second});
     }
-    // Results first, without which the rest is for nothing.
+    // Results come first: if one cannot be staged, the rest is in vain.
     std::stable_partition(views_.begin(), views_.end(), [&](const View& view) {
       return host_.find_ref(view.name)->dir != RefDir::in;
     });
@@ -153,7 +153,8 @@ class StagedParts {
     return {{{options_.memory, {Affine(unit_of(part) % target_.memories)}, {}}}};
   }
 
-  // All results have to grow near, as the sums of one tensor are one; inputs may stay far.
+  // Stages the tensors of all parts. All results must be staged, since the sums of one tensor
+  // belong together. Inputs may stay in global memory.
   Refusal stage() {
     for (const View& view : views_) {
       const Refinement& ref = *host_.find_ref(view.name);
@@ -170,12 +171,12 @@ class StagedParts {
 
   Refusal copy_scratch(const Refinement& ref, int64_t part) {
     if (!ref.location.empty() && ref.location.path.back().name == options_.memory)
-      return "it is near already";
+      return "it is in that memory already";
     CopySpec spec{memory_of(part), options_.xfer_loc, options_.swap_in_tags,
                   options_.swap_out_tags};
     const std::string name = ref.into;  // a new buffer may move the refinement
     if (ref.dir == RefDir::in) {
-      // What lies beyond the tensor is taken on with the rest.
+      // The second copy also copies the elements beyond the tensor, so they must not be poison.
       if (!options_.share_loc.empty()) spec.edges = "zero_fill";
       return copy_in(host_, place_, names_, name, spec, context_);
     }
@@ -185,7 +186,7 @@ class StagedParts {
     return copy_out(host_, place_, name, spec, true);
   }
 
-  // Do the host's other views of the tensor reach none of its elements?
+  // Do the host's other views of the tensor have no element in common with this one?
   bool are_views_apart(const Refinement& view) const {
     const std::vector<Interval> own = stripe::reach_of_view(host_, view, place_.box);
     for (const Refinement& other : host_.refs) {
@@ -202,10 +203,11 @@ class StagedParts {
     return true;
   }
 
-  // --- one transfer for all who read the same
+  // --- one transfer for all parts that read the same
 
-  // The view that a block which brings something reads; null for all others: parts, and blocks that
-  // take results away, out of an allocation of the host. Tags do not tell: there may be none.
+  // For a copy-in block, the view that it reads. Null for all others: parts, and copy-out blocks,
+  // which read an allocation of the host. Tags cannot tell them apart, since the options may give
+  // none.
   const Refinement* source_of(const Block& copy) const {
     if (copy.tags.integer(options_.part_name) || copy.refs.size() < 2) return nullptr;
     const Refinement* source = host_.find_ref(copy.refs[0].from);
@@ -219,7 +221,7 @@ class StagedParts {
 
   void join_transfers() {
     std::vector<bool> stays(host_.stmts.size(), true);
-    std::vector<std::pair<size_t, Block>> shares;  // behind which statement
+    std::vector<std::pair<size_t, Block>> shares;  // each with the statement before it
     for (size_t first = 0; first < stays.size(); ++first) {
       Block* copy = host_.stmts[first].block();
       if (!stays[first] || !source_of(*copy)) continue;
@@ -232,7 +234,8 @@ class StagedParts {
         const auto same_memory = [&](const Refinement& ref) {
           return ref.dir == RefDir::out && ref.location == target.location;
         };
-        // Units that share a memory have copies of their own there, each brought.
+        // Units that share a memory instance have copies of their own in it. Each of these keeps
+        // its own transfer.
         if (std::any_of(joined.refs.begin(), joined.refs.end(), same_memory) ||
             joined.refs[0].location == target.location)
           continue;
@@ -254,9 +257,10 @@ class StagedParts {
     erase_statements(host_, stays);
   }
 
-  // --- units and room
+  // --- units and memory
 
-  // Blocks around that name a unit would leave open which one does the transfers.
+  // Sets the units of the parts. Blocks around lose theirs, which would leave open which unit does
+  // the transfers.
   void locate_parts() {
     for (Block* block : path_) block->location = {};
     for (Statement& stmt : host_.stmts) {
@@ -266,13 +270,13 @@ class StagedParts {
     }
   }
 
-  // The loop around, which does nothing else.
+  // The loop around, if there is one. It does nothing else.
   Block* loop_around() const {
     Block* around = path_.size() > 1 ? path_[path_.size() - 2] : nullptr;
     return around && points_of(*around) > 1 ? around : nullptr;
   }
 
-  // Points of the loop around that have room; nothing if not even one has.
+  // How many points of the loop around have room; nullopt if not even one has.
   std::optional<int64_t> points_under_way() {
     std::vector<int64_t> used(static_cast<size_t>(target_.memories));
     for (const OwnBuffer& buffer : own_buffers(host_, options_.memory))
@@ -285,7 +289,7 @@ class StagedParts {
     return std::min({depth > 0 ? depth : 2, points_of(*loop), target_.bytes / most});
   }
 
-  // If that is certain.
+  // Makes the loop a pipeline, if that leaves no more questions open for the verifier than before.
   void overlap_points(int64_t depth) {
     Block& loop = *loop_around();
     if (loop.tags.has("pipeline")) return;
@@ -311,29 +315,28 @@ class StagedParts {
     std::string name;
     int64_t part = 0;
   };
-  std::vector<View> views_;        // that a part uses
-  std::vector<std::string> sums_;  // that grow near
+  std::vector<View> views_;        // of the host, each used by one part
+  std::vector<std::string> sums_;  // views whose sums accumulate in the staged copy
 };
 
 }  // namespace
 
 void describe(StageUnitsOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block must have");
-  fields.tag("part_name", options.part_name, "tag of its parts, the value their number");
+  fields.tag("part_name", options.part_name, "tag of its parts, whose value is their number");
   fields.unit("unit", options.unit, "execution unit of the hardware model that runs the parts");
   fields.unit("memory", options.memory, "memory unit beside it: unit n works on instance n");
-  fields.add("mem_KiB", options.mem_KiB, "of one instance; 0 = what the hardware model gives it",
-             {0, int64_t{1} << 40});
-  fields.add("xfer_loc", options.xfer_loc,
-             "unit that runs the blocks which transfer; none = not set");
+  fields.add("mem_KiB", options.mem_KiB,
+             "KiB of one instance; 0 = what the hardware model gives it", {0, int64_t{1} << 40});
+  fields.add("xfer_loc", options.xfer_loc, "unit that runs the blocks which copy; none = not set");
   fields.add("multicast", options.multicast,
-             "what several parts read comes to all of them in one transfer");
+             "what several parts read is copied to all of them in one transfer");
   fields.add(
       "share_loc", options.share_loc,
-      "unit that takes it on from the first memory to the others; none = `xfer_loc` brings it "
-      "to all");
-  fields.set_tags("swap_in_tags", options.swap_in_tags, "tags of the blocks that bring");
-  fields.set_tags("swap_out_tags", options.swap_out_tags, "tags of those that take away");
+      "unit that copies it from the first memory to the others; none = `xfer_loc` copies it to "
+      "all");
+  fields.set_tags("swap_in_tags", options.swap_in_tags, "tags of the blocks that copy in");
+  fields.set_tags("swap_out_tags", options.swap_out_tags, "tags of the blocks that copy out");
 }
 
 Status stage_units(stripe::Program& program, const StageUnitsOptions& options,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives each part of a block a unit of its own, with what it works on in the memory beside it; what
-// several parts read comes to all of them at once.
+// Gives each part of a block a unit of its own, and copies what the part works on into the memory
+// beside that unit. What several parts read is copied to all of them at once.
 //
 //   #parts block [] (in<DRAM> A_0 = A[0], in<DRAM> B_0 = B[0], out<DRAM> C_0 = C[0],
 //                    in<DRAM> A_1 = A[8], in<DRAM> B_1 = B[0], out<DRAM> C_1 = C[8]) {
@@ -9,21 +9,23 @@
 //   }
 //   #parts #deps block [] (…, none new<SRAM[0]> B_0_scratch, none new<SRAM[1]> B_1_scratch, …) {
 //     0: #swap_in block<DMA> (in<DRAM> A_0, out<SRAM[0]> A_0_scratch) { copy }
-//     1: #swap_in block<DMA> (in<DRAM> B_0, out<SRAM[0]> B_0_scratch, out<SRAM[1]> B_1_scratch) { copy }
+//     1: #swap_in block<DMA> (in<DRAM> B_0, out<SRAM[0]> B_0_scratch, out<SRAM[1]> B_1_scratch) …
 //     2[0, 1]: #part=0 block<CONV[0]> (in A_0_scratch, in B_0_scratch, out C_0_scratch) { S }
 //     3[2]: #swap_out block<DMA> (in<SRAM[0]> C_0_scratch, out<DRAM> C_0) { copy }
 //     …
 //   }
 //
-// Part p runs on unit p, in turns if there are more parts than units, beside the memory of the same
-// number; blocks around name none any more. Inputs that cannot be fetched, and results that cannot
-// grow near, stay far, counted with the reason. If the block is all that a loop does, points of the
-// loop are under way at once, as many as the unit has (`pipeline_depth`) and the memory has room
-// for. A block whose near tensors have no room at all stays as it is. Requires: a block of one
-// point with one view for each part and tensor, as `unroll` with make_views leaves it behind
-// partition_compute. Ensures: the same values; dependencies alone order the parts and transfers.
-// Runs after locate_memory has said where tensors are, and before `schedule`, which places what is
-// near here.
+// Part p runs on unit p, beside the memory instance of the same number. If there are more parts
+// than units, the units take turns. Blocks around lose their locations. An input that cannot be
+// copied in stays in global memory and is counted with the reason. If a result cannot be staged,
+// the block stays as it is; so does a block whose staged tensors do not fit. If the block is all
+// that a loop does, points of the loop overlap: as many as the unit has under way
+// (`pipeline_depth`) and the memory has room for.
+//
+// Requires: a block of one point with one view for each part and tensor, as `unroll` with
+// make_views leaves it after partition_compute. Ensures: the same values; dependencies alone order
+// the parts and transfers. Runs after locate_memory, which says where tensors are, and before
+// `schedule`, which gives the buffers made here their places.
 #pragma once
 
 #include <cstdint>
@@ -39,20 +41,22 @@ namespace stria::passes {
 
 struct StageUnitsOptions {
   std::vector<std::string> reqs = {"parts"};  // tags that a block must have
-  std::string part_name = "part";             // tag of its parts, the value their number
+  std::string part_name = "part";             // tag of its parts, whose value is their number
   std::string unit;                           // execution unit of the parts
   std::string memory;                         // memory unit beside it
-  int64_t mem_KiB = 0;                        // of an instance; 0 = what the model gives one
-  stripe::Location xfer_loc;                  // of the blocks that transfer; none: not set
-  bool multicast = true;                      // what several parts read comes once
-  stripe::Location share_loc;  // of the blocks that take it on to others; none: it comes to all
-  std::vector<std::string> swap_in_tags = {"swap_in"};    // of the blocks that bring
-  std::vector<std::string> swap_out_tags = {"swap_out"};  // of those that take away
+  int64_t mem_KiB = 0;                        // KiB of an instance; 0 = what the model gives one
+  stripe::Location xfer_loc;                  // of the blocks that copy; none: not set
+  bool multicast = true;                      // what several parts read is copied in one transfer
+  // Of the blocks that copy it from the first memory to the others; none: one transfer has all of
+  // them as targets.
+  stripe::Location share_loc;
+  std::vector<std::string> swap_in_tags = {"swap_in"};    // of the blocks that copy in
+  std::vector<std::string> swap_out_tags = {"swap_out"};  // of the blocks that copy out
 };
 
 void describe(StageUnitsOptions& options, OptionFields& fields);
-// not_found or invalid_argument: units that the model has not, of the wrong kind or not named;
-// out_of_range: more of an instance than it has.
+// not_found or invalid_argument: a unit is not in the model, of the wrong kind, or not given.
+// out_of_range: an instance is not so large.
 Status stage_units(stripe::Program& program, const StageUnitsOptions& options,
                    PassContext& context);
 

@@ -15,7 +15,7 @@ void collect(Block& block, const std::string& memory, int64_t copies,
              std::vector<OwnBuffer>& found) {
   if (__builtin_mul_overflow(
           copies, std::max<int64_t>(1, block.tags.integer("pipeline").value_or(1)), &copies))
-    return;  // the verifier refuses that
+    return;  // the verifier refuses such a program
   for (Refinement& ref : block.refs) {
     if (ref.dir != RefDir::none || ref.location.path.size() != 1) continue;
     const stripe::LocationUnit& at = ref.location.path[0];

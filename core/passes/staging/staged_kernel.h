@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels and the scratchpad that they have for themselves: what they allocate there, and how one
-// whose tensors are too large brings what each of its points touches, and takes results away.
+// Kernels and the scratchpad memory inside them: what a kernel allocates there, and how a kernel
+// whose tensors are too large copies in what each of its points reads, and copies results out.
 //
 //   #kernel block<CONV> [x:8] (in<DRAM> A[16*x], out<DRAM> C[16*x]) { 0: block [x:16] { S } }
 //   #kernel #pipeline=2 block<CONV> [x:8] (in<DRAM> A[16*x], out<DRAM> C[16*x],
@@ -28,21 +28,21 @@ namespace stria::passes {
 struct OwnBuffer {
   stripe::Block* owner = nullptr;
   stripe::Refinement* ref = nullptr;
-  int64_t bytes = 0;  // of all its places: as many as points of pipelines around are under way
+  int64_t bytes = 0;  // of all its places: one for each point under way in pipelines around it
   int64_t bank = -1;  // the instance that its location names; -1: any
 };
 
-// Those in the memory unit of this name, in the order of the text. Not those whose instance depends
-// on indices.
+// The allocations in the memory unit of this name, in the order of the text. Those whose instance
+// depends on indices are left out.
 std::vector<OwnBuffer> own_buffers(stripe::Block& kernel, const std::string& memory);
 
-// Has the kernel, which stands at `place`, copy in what each of its points reads of the tensor (a
-// name of the block around), and copy out what it writes. After a refusal the kernel may have been
-// changed in part.
+// Makes the kernel, which stands at `place`, copy in what each of its points reads of the tensor,
+// and copy out what it writes. `tensor` is a name of the block around. After a refusal the kernel
+// may be partly changed.
 Refusal stage_tensor(stripe::Block& kernel, const stripe::Place& place, PlaceNames& names,
                      const std::string& tensor, const CopySpec& spec, PassContext& context);
 
-// Points that the kernel's own indices have.
+// The number of points of the kernel's own indices.
 int64_t points_of(const stripe::Block& kernel);
 
 }  // namespace stria::passes

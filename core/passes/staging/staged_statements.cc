@@ -28,17 +28,17 @@ class Writer {
 
   void run() {
     for (size_t r = 0; r < block_.refs.size(); ++r) position_[block_.refs[r].into] = r;
-    std::vector<std::string> near;  // by stay
+    std::vector<std::string> near;  // for each stay, its buffer in the scratchpad
     for (const Stay& stay : plan_.stays)
       near.push_back(tensor_of(stay).buffer ? "" : add_buffer(stay));
-    // All are found before one is placed, which may change what is found.
+    // All own buffers are found before the first one is placed, since placing changes the search.
     std::vector<std::pair<const Stay*, OwnBuffer>> own;
     for (const Stay& stay : plan_.stays)
       if (tensor_of(stay).buffer) own.emplace_back(&stay, own_buffer(stay));
     for (const auto& [stay, buffer] : own) place_own(*stay, buffer);
     std::vector<Statement> old = std::move(block_.stmts);
     block_.stmts.clear();
-    std::vector<std::vector<size_t>> users(plan_.stays.size());  // of each stay
+    std::vector<std::vector<size_t>> users(plan_.stays.size());  // for each stay
     for (const StagingAction& action : plan_.actions) {
       for (size_t s : action.stays) users[s].push_back(block_.stmts.size());
       if (action.kind == StagingAction::Kind::run) {
@@ -76,7 +76,7 @@ class Writer {
     return block_.refs.back().into;
   }
 
-  // The block's refinement of that name, by the table that run() makes.
+  // The block's refinement of that name.
   const Refinement& named(const std::string& name) const { return block_.refs[position_.at(name)]; }
 
   const ScratchpadTensor& tensor_of(const Stay& stay) const { return plan_.tensors[stay.tensor]; }
@@ -102,7 +102,7 @@ class Writer {
       locate_views(stmt, buffer.ref->into, buffer.ref->location);
   }
 
-  // Tensors of the block that never leave the scratchpad.
+  // Removes temporaries of the block that never leave the scratchpad.
   void drop_unused() {
     const StatementUsers users(block_);
     std::set<std::string> scheduled;
@@ -113,7 +113,7 @@ class Writer {
     });
   }
 
-  // What comes into bytes waits for all that used them.
+  // A stay also waits for all users of the stays whose bytes it takes.
   void set_dependencies(const std::vector<std::vector<size_t>>& users) {
     std::vector<std::vector<size_t>> also(block_.stmts.size());
     for (size_t s = 0; s < users.size(); ++s)
@@ -138,8 +138,8 @@ class Writer {
   const ScheduleOptions& options_;
   const StagingPlan& plan_;
   PassContext& context_;
-  std::unordered_map<std::string, size_t> position_;  // of a refinement, by name
-  std::unordered_map<std::string, int64_t> suffix_;   // of the next near copy of a tensor
+  std::unordered_map<std::string, size_t> position_;  // name of a refinement -> position
+  std::unordered_map<std::string, int64_t> suffix_;   // tensor -> number for its next buffer
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `schedule` has decided, and the statements that it comes to: near buffers, transfers to and
-// from them, kernels that work on them, and who waits for whom.
+// The plan of `schedule`, and the statements that it becomes: buffers in the scratchpad, transfers
+// to and from them, kernels that work on them, and dependencies.
 #pragma once
 
 #include <vector>
@@ -13,13 +13,13 @@
 
 namespace stria::passes {
 
-// Tag of near buffers while the rest of the program is placed around them.
+// Tag of buffers in the scratchpad while the rest of the program is placed around them.
 inline constexpr const char* kPlacedInScratchpad = "placed_by_schedule";
 
 struct StagingAction {
   enum class Kind { bring, run, take_away } kind;
-  size_t kernel = 0;          // its statement before
-  std::vector<size_t> stays;  // bring, take_away: the one; run: those that the kernel works on
+  size_t kernel = 0;          // the kernel that runs, or for which the transfer is made
+  std::vector<size_t> stays;  // transfers: one; run: those that the kernel works on
 };
 
 struct StagingPlan {
@@ -28,7 +28,7 @@ struct StagingPlan {
   const std::vector<StagingAction>& actions;
 };
 
-// Replaces the block's statements with those of the plan. `place` is the block's.
+// Replaces the block's statements by those of the plan. `place` is where the block stands.
 void write_staged_statements(stripe::Block& block, const stripe::Place& place,
                              const ScheduleOptions& options, const StagingPlan& plan,
                              PassContext& context);

@@ -26,11 +26,11 @@ int64_t size_or_whole(int64_t size, int64_t range) {
   return size == 0 ? range : std::min(size, range);
 }
 
-// Equal parts: as many tiles as `size` needs, the same size each (the last may be shorter by less
-// than the number of tiles).
+// Makes tiles equal: as many tiles as with `size`, all of one size. The last may be shorter, by
+// less than the number of tiles.
 int64_t balanced(int64_t size, int64_t range) { return ceil_div(range, ceil_div(range, size)); }
 
-// Are neighbours along the index neighbours in a tensor read, and in none that is written?
+// Does the index walk with stride 1 along a tensor read, and along none that is written?
 bool runs_across(const Block& block, const std::string& index) {
   bool read = false, written = false;
   for (const Refinement& ref : block.refs)
@@ -82,8 +82,8 @@ std::map<std::string, int64_t> sizes_by_role(const Block& block, const VectorCho
   return tile;
 }
 
-// Bytes of the tensors read that one step of `index` brings in: of each view that moves with it,
-// the part that the step before did not have.
+// Bytes of the tensors read that one step of `index` adds: the part of each view that the step
+// before did not read.
 double new_bytes(const Block& outer, const std::string& index) {
   double bytes = 0;
   for (const Refinement& ref : outer.refs) {
@@ -111,7 +111,7 @@ void order_indices(Block& outer, const std::string& order, const std::string& al
   std::stable_sort(outer.idxs.begin(), outer.idxs.end(), [&](const Index& a, const Index& b) {
     const IndexRole* ra = role_of(a);
     const IndexRole* rb = role_of(b);
-    if (!ra || !rb) return ra && !rb;  // brought-in values last
+    if (!ra || !rb) return ra && !rb;  // outer values come last
     if (order == "stride") return ra->input_stride > rb->input_stride;
     bool output_a = ra->kind == IndexKind::output, output_b = rb->kind == IndexKind::output;
     if (output_a != output_b) return output_a;
@@ -150,7 +150,7 @@ class Tiler {
       return {};
     }
     const bool cuts = cut(block, choice);
-    // One tile is the whole block: it gets both sets of tags and no outer block is made.
+    // If one tile is the whole block, no outer block is made, and the block gets both sets of tags.
     if (!cuts && options_.inner_set.empty() && options_.outer_set.empty()) {
       context_.skipped(block.name, "one tile is the whole block");
       return {};
@@ -181,11 +181,11 @@ class Tiler {
     return why_points_do_not_commute(block, around);
   }
 
-  // Cuts the block and tags both parts; says whether there is more than one tile.
+  // Cuts the block and tags both parts. Returns whether an outer block was made.
   bool cut(Block& block, const TileChoice& choice) const {
     const std::map<std::string, int64_t>& sizes = choice.sizes;
     const std::vector<std::pair<std::string, int64_t>> panels = panels_of(block, choice.panels);
-    bool cuts = options_.always && !block.tags.has("vector");  // its index makes its lanes
+    bool cuts = options_.always && !block.tags.has("vector");  // its one index is its lanes
     for (const Index& index : block.idxs) {
       auto size = sizes.find(index.name);
       cuts = cuts || (index.range > 1 && size != sizes.end() && size->second < index.range);
@@ -218,7 +218,7 @@ class Tiler {
     return {};
   }
 
-  // Of the views at these positions the name, and the dimension that is cut.
+  // The names of the views at these positions, each with the dimension that is to be cut.
   std::vector<std::pair<std::string, int64_t>> panels_of(const Block& block,
                                                          const std::vector<size_t>& views) const {
     std::vector<std::pair<std::string, int64_t>> out;
@@ -234,7 +234,7 @@ class Tiler {
     return out;
   }
 
-  // Sizes of a tile, or a refusal that says why there are none.
+  // Chooses the tile, or refuses.
   Result<TileChoice> choose(const Block& block) {
     TileChoice out;
     std::map<std::string, int64_t>& sizes = out.sizes;
@@ -252,7 +252,7 @@ class Tiler {
     if (!roles_given(options_)) {
       std::optional<RegisterBlock> registers;
       if (options_.choice.cost == "registers") {
-        // Without lanes a tile is the whole block.
+        // A block that gets no lanes is one tile.
         const VectorChoice vector = choose_vector(block, context_.model(), options_.min_range);
         if (vector.index.empty()) return out;
         registers = register_block(program_, block, vector, context_.model(), options_.choice.unit,
@@ -293,7 +293,7 @@ class Tiler {
   TileMemo& memo_;
 };
 
-// Sizes are said or chosen, not both.
+// Sizes are either given or chosen by cost.
 Status check_options(const AutotileOptions& options, const PassContext& context) {
   const std::string chosen_by = first_given(options.choice);
   if (!chosen_by.empty() && (!options.tile_sizes.empty() || roles_given(options)))
@@ -315,18 +315,17 @@ void describe_roles(RoleSizes& sizes, OptionFields& fields) {
              "= whole");
   fields.add(
       "apart", sizes.apart,
-      "tiles of the other output indices without reuse, in points, by rising output stride; 0 "
-      "= whole");
+      "tiles of the output indices without reuse, in points, by rising output stride; 0 = whole");
   fields.add("other_output", sizes.other_output,
              "tile of the output indices beyond those lists, in points; 0 = whole");
   fields.add("across", sizes.across,
-             "tile of an output index whose neighbours are neighbours in a tensor read, but not in "
-             "what is written, in points; 0 = as the others");
+             "tile of an output index that walks with stride 1 along a tensor read, but along none "
+             "written, in points; 0 = as the others");
   fields.add("reduction", sizes.reduction,
              "tile of the other reduction indices, in points; 0 = whole");
   fields.add("running", sizes.running,
-             "of a vector index that is reduced: no more vectors than make so many of running "
-             "values with the tile's outputs; 0 = no limit",
+             "if the vector index is a reduction index: vectors of running values of a tile, at "
+             "most; 0 = no limit",
              {0, 1 << 10});
 }
 
@@ -334,23 +333,23 @@ void describe_roles(RoleSizes& sizes, OptionFields& fields) {
 
 void describe(AutotileOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block must have");
-  fields.tags("exclude", options.exclude, "tags, of which a block must not have any");
+  fields.tags("exclude", options.exclude, "tags that a block must not have");
   fields.set_tags("outer_set", options.outer_set, "tags added to the outer block");
   fields.set_tags("inner_set", options.inner_set, "tags of the inner block");
   fields.set_tags("fail_outer_set", options.fail_outer_set,
-                  "tags of a block of which no tile fits; without such tags that is an error");
+                  "tags of a block of which no tile fits; without such tags, that is an error");
   fields.set_tags("fail_inner_set", options.fail_inner_set, "more tags of such a block");
   fields.add("copy_tags", options.copy_tags,
-             "the inner block gets the tags of the block too, but for those that say how it runs");
+             "the inner block also gets the tags of the block, except those that say how it runs");
   fields.add("clear_location", options.clear_location,
              "the location goes to the inner block, not to the outer one");
   fields.add("skip_1d", options.skip_1d, "leave blocks of one index alone");
   fields.add("interleave", options.interleave,
-             "a tile has every n-th point, n the number of tiles, not points in a row");
+             "a tile has every n-th point instead of contiguous ones; n is the number of tiles");
   fields.add("always", options.always,
-             "a block that is one tile is cut too, into a block of one point around it");
+             "a block that is one tile gets an outer block of one point around it, too");
   fields.add("tile_sizes", options.tile_sizes,
-             "points of a tile by index name; 0 = whole. Without these and role sizes the tile "
+             "points of a tile by index name; 0 = whole. Without these and sizes by role, the tile "
              "is chosen by cost");
   describe_roles(options.output_vector,
                  fields.group("output_vector", "for blocks whose vector index is an output index"));
@@ -358,13 +357,12 @@ void describe(AutotileOptions& options, OptionFields& fields) {
       options.reduction_vector,
       fields.group("reduction_vector", "for blocks whose vector index is a reduction index"));
   describe_roles(options.scalar, fields.group("scalar", "for blocks without a vector index"));
-  fields.add("roles", options.roles,
-             "of these three, those whose blocks are tiled; none = all of them");
+  fields.add("roles", options.roles, "which of these three kinds of blocks are tiled; none = all");
   fields.add("balance", options.balance,
              "shrink tiles of other output indices to equal parts of the range");
   fields.add("order", options.order, "order of the outer indices",
              std::vector<std::string>{"keep", "stride", "reuse"});
-  fields.add("min_range", options.min_range, "shortest vector index, in points", {2});
+  fields.add("min_range", options.min_range, "an index with fewer points gets no lanes", {2});
   fields.add("min_reduction", options.min_reduction,
              "leave blocks alone that reduce over fewer points; 0 = none", {0});
   fields.add("max_reduction", options.max_reduction,

@@ -24,12 +24,12 @@ using stripe::Refinement;
 
 using Sizes = std::map<std::string, int64_t>;  // points of each index
 
-// Cycles in which a vector of running values is brought into registers, added and stored: once in
-// each part of the reduction.
+// Cycles to load a vector of running values, add to it and store it. This happens once in each part
+// of the reduction.
 constexpr double kUpdateCycles = 3;
-// Vectors a cycle that come into a memory of which the model does not say it.
+// Vectors per cycle that come into a memory whose bandwidth the model does not give.
 constexpr double kOtherMemory = 1.0 / 6;
-// Cutting has to promise so much less time than leaving the reduction whole.
+// The time with cuts must be at most this fraction of the time without.
 constexpr double kWorthCutting = 0.95;
 
 bool accumulates_in_memory(const Block& block) {
@@ -42,14 +42,14 @@ bool accumulates_in_memory(const Block& block) {
   return written == 1 && !stores_where_chosen(block);
 }
 
-// A register tile, and how long one core takes for a block with it, were all that it reads in the
+// A register tile, and the time of one core for a block with it, if all that it reads is in the
 // memory.
 struct Timed {
   cost::Tile tile;
   double cycles = 0;
 };
 
-// What was found for blocks that differ in names of tensors alone, under the same options.
+// Keeps what was found for a block, for blocks that differ from it in names of tensors alone.
 class Memo {
  public:
   template <typename Find>
@@ -95,7 +95,7 @@ class Cutter {
     vector_ = choose_vector(block, model, options.min_range);
   }
 
-  // The sizes of the inner block; refuses a block that stays whole.
+  // Chooses the sizes of the inner block, or refuses to cut.
   Refusal choose(Sizes& tile) {
     if (limit_ == 0) return "the model does not say how large the memory is";
     if (!accumulates_in_memory(block_)) return "running values cannot be kept in what it writes";
@@ -119,11 +119,11 @@ class Cutter {
     bool any = false;
     const int64_t most = cores_ * options_.parts_per_core;
     for (int64_t parts = 1; parts <= most; ++parts) {
-      // Whole vectors, and parts of one size, so that copies in panels stay possible.
+      // Parts have whole vectors and one size, so that copies into panels stay possible.
       if (parts > 1 && vector_.range % (parts * vector_.lanes) != 0) continue;
       const std::optional<Registers> registers = registers_for(vector_.range / parts, true);
       if (!registers) continue;
-      // A tile that reaches beyond its part seems to write what the next part writes too: vectorize
+      // A tile that overhangs its part seems to write what the next part writes, and vectorize
       // would leave its running values in memory.
       if (parts > 1 && vector_.range / parts % registers->tile.at(vector_.index) != 0) continue;
       Sizes last;
@@ -146,13 +146,14 @@ class Cutter {
   }
 
  private:
-  // What takes longer to find out than what most blocks are left alone for.
+  // Sets registers_, near_ and bytes_per_cycle_. This takes longer than the checks that refuse most
+  // blocks, so it comes after them.
   void find_registers() {
     registers_ = register_block(program_, block_, vector_, model_, options_.unit, true);
     if (!registers_) return;
     bytes_per_cycle_ =
         kOtherMemory * static_cast<double>(model_.find_executor(options_.unit)->vector_bytes);
-    // What the parts read is in the memory: what is behind it has no say in their tiles.
+    // What a part reads is in the memory, so the memories behind it do not affect its tiles.
     near_ = registers_->rates;
     std::vector<cost::CoreRates::Level>& caches = near_.caches;
     const auto holding = std::find_if(
@@ -162,7 +163,7 @@ class Cutter {
     caches.erase(holding, caches.end());
   }
 
-  // Bytes of the lines that a tile of these sizes reads, each tensor on its own.
+  // Bytes of the lines that a tile of these sizes reads; each tensor counts on its own.
   double bytes_read(const Sizes& sizes) const {
     cost::Tile tile;
     for (const cost::TiledBlock::Index& index : tiled_.indices)
@@ -174,13 +175,13 @@ class Cutter {
     return out;
   }
 
-  // As Timed, of all parts together.
+  // As Timed, with the time of all parts together.
   struct Registers {
     Sizes tile;
     double cycles = 0;
   };
-  // The fastest for parts that are so long along the lanes; `near`: with all they read in the
-  // memory. nullopt: none fits.
+  // The fastest register tile for parts of this length along the lanes. `near`: all that they read
+  // is in the memory. nullopt if none fits.
   std::optional<Registers> registers_for(int64_t length, bool near) const {
     cost::TiledBlock part = tiled_;
     cost::RegisterTiling tiling = registers_->tiling;
@@ -202,8 +203,8 @@ class Cutter {
     return out;
   }
 
-  // About so many parts of all outputs but the lanes, the largest stride first; whole register
-  // tiles.
+  // Cuts all output indices except the lanes into about so many parts, those of the largest stride
+  // first. Parts consist of whole register tiles.
   Sizes in_parts(int64_t parts, const Sizes& registers) const {
     Sizes tile;
     std::vector<const IndexRole*> outputs;
@@ -226,7 +227,8 @@ class Cutter {
     return tile;
   }
 
-  // All register tiles, none of which finds what the one before has read.
+  // Time without cuts: of all register tiles, none of which finds in the memory what the one before
+  // has read.
   double whole_cycles(const Registers& registers) const {
     double tiles = 1;
     for (const IndexRole& role : roles_)
@@ -235,9 +237,9 @@ class Cutter {
            static_cast<double>(cores_);
   }
 
-  // Of the core that has the most to do: its register tiles, which take `compute` cycles of one
-  // core alone, what comes into the memory for each part anew, and running values that go through
-  // memory between parts of the reduction.
+  // Time of the core that has the most to do. It is the sum of the register tiles (`compute` is
+  // their time on a single core), of what comes into the memory anew for each part, and of running
+  // values that go through memory between parts of the reduction.
   double cycles_of(const Sizes& tile, double compute) const {
     double parts = 1, steps = 1, outputs = 1;
     for (const IndexRole& role : roles_) {
@@ -250,12 +252,12 @@ class Cutter {
                                            static_cast<double>(vector_.lanes)
                                      : 0,
                  cores = static_cast<double>(cores_);
-    // Cores are not equally fast: the last part of each is waited for.
+    // Cores are not equally fast, so all wait for the last part of the slowest one.
     return (compute + comes + updates) * (1 + (cores - 1) / parts) / cores;
   }
 
-  // The innermost reduction indices whole, as long as what is read stays in the memory. False:
-  // parts would be too short.
+  // Chooses the reduction sizes: the innermost indices stay whole, as long as what is read stays in
+  // the memory. False if parts would be too short.
   bool cut_reduction(Sizes& tile) const {
     std::vector<std::string> reductions;
     for (const Index& index : block_.idxs)
@@ -288,7 +290,7 @@ class Cutter {
   const cost::TiledBlock tiled_;
   VectorChoice vector_;
   std::optional<RegisterBlock> registers_;  // nullopt: the model does not say enough
-  cost::CoreRates near_;                    // of a core that has all it reads in the memory
+  cost::CoreRates near_;                    // rates of a core that reads from the memory only
   double limit_ = 0, bytes_per_cycle_ = 0;
   int64_t line_bytes_ = 1, cores_ = 1;
 };
@@ -299,17 +301,20 @@ void describe(BlockReductionOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block must have");
   fields.set_tags("inner_set", options.inner_set,
                   "tags of the inner block, or of the block itself if it is not cut");
-  fields.unit("memory", options.memory, "memory unit of the model that is to hold what is read");
-  fields.add("percent", options.percent, "of one instance of it, for what is read", {1, 100});
+  fields.unit("memory", options.memory,
+              "memory unit of the model that is to hold what a part reads");
+  fields.add("percent", options.percent, "of one instance of it that may hold what a part reads",
+             {1, 100});
   fields.unit("unit", options.unit,
               "execution unit of the model; its count is the number of cores");
   fields.add("parts_per_core", options.parts_per_core,
              "parts of the outputs for each core, at most", {1, 1 << 20});
-  fields.add("min_steps", options.min_steps, "of the reduction in a part, at least", {1});
-  fields.add("only_if_shorter", options.only_if_shorter,
-             "leave a reduction whole where cutting does not promise less time; false = cut it "
-             "wherever one register tile reads more than the memory holds");
-  fields.add("min_range", options.min_range, "shortest vector index, in points", {2});
+  fields.add("min_steps", options.min_steps, "steps of the reduction in a part, at least", {1});
+  fields.add(
+      "only_if_shorter", options.only_if_shorter,
+      "leave a reduction whole where cutting does not save time; false = cut it wherever one "
+      "register tile reads more than the memory holds");
+  fields.add("min_range", options.min_range, "an index with fewer points gets no lanes", {2});
 }
 
 Status block_reduction(stripe::Program& program, const BlockReductionOptions& options,

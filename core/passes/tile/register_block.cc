@@ -38,7 +38,7 @@ cost::RegisterTiling register_tiling(const Block& block, const VectorChoice& vec
   return out;
 }
 
-// Which views may be copied, for lanes along `index`.
+// For each view: whether it may be copied into panels, if lanes walk along `index`.
 std::vector<cost::PanelRule> panel_rules(const stripe::Program& program, const Block& block,
                                          const std::string& index) {
   std::vector<cost::PanelRule> out;

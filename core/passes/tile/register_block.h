@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block as the cost of register tiles sees it: which index makes the lanes, which ones rows of
-// running values, which views could be read from copies. `autotile` chooses tiles by it,
+// A block as the cost `registers` sees it: which index becomes lanes, which indices make rows of
+// running values, and which views could be read from copies. `autotile` chooses tiles by it, and
 // `block_reduction` asks which tile that will be.
 #pragma once
 
@@ -18,9 +18,9 @@ struct RegisterBlock {
   cost::CoreRates rates;
 };
 
-// `block` is in `program`, its lanes walk along `vector`, whose index is one of the block's, on a
-// core of `unit` of the model. `panels`: inputs may be copied. nullopt: the model does not say how
-// many vector registers there are.
+// `block` is in `program` and runs on a core, which is `unit` of the model. Its lanes walk along
+// the index of `vector`, which is one of the block's. With `panels`, inputs may be copied. nullopt
+// if the model does not say how many vector registers there are.
 std::optional<RegisterBlock> register_block(const stripe::Program& program,
                                             const stripe::Block& block, const VectorChoice& vector,
                                             const HardwareModel& model, const std::string& unit,

@@ -19,9 +19,9 @@ using stripe::Statement;
 using Box = std::map<std::string, Interval>;
 using Forms = std::map<std::string, Affine>;
 
-// Calls visit(worst) for the constraints of the blocks inside the loop in which tests are expensive;
-// `worst` >= 0, a form over the loop's indices, makes the constraint hold whatever the indices
-// inside are. A visitor that gives true removes the constraint.
+// A visitor of the constraints in those blocks inside the loop in which tests are expensive.
+// `worst` is a form over the loop's indices: if it is >= 0, the constraint holds for all values of
+// the indices inside. If the visitor returns true, the constraint is removed.
 using Visit = std::function<bool(const Affine& worst)>;
 
 bool has_one(const stripe::Tags& tags, const std::vector<std::string>& names) {
@@ -36,8 +36,8 @@ void visit_constraints(Block& block, const Forms& outer, const Box& box, int& fr
     if (!inner) continue;
     bool inner_expensive = expensive || has_one(inner->tags, expensive_tags);
     Forms forms;
-    Box inner_box =
-        box;  // of the indices between the loop and here, by names that cannot meet others
+    // The ranges of the indices between the loop and here, under names that are unique.
+    Box inner_box = box;
     for (const Index& index : inner->idxs) {
       Affine form = index.affine ? index.affine->substitute(outer) : Affine();
       if (index.range > 1) {
@@ -66,10 +66,10 @@ void visit_constraints(Block& block, const Forms& outer, const Box& box, int& fr
   }
 }
 
-// Has the index several values in one run of its block?
+// Does the index have several values in one run of its block?
 bool moves(const Index& index) { return !index.affine || index.range > 1; }
 
-// Does the block's location tell its points apart by the index?
+// Does the block's location use the index?
 bool is_lane(const Block& block, const Index& index) {
   return std::any_of(block.location.path.begin(), block.location.path.end(),
                      [&](const stripe::LocationUnit& unit) {
@@ -92,11 +92,11 @@ void visit_constraints(Block& loop, const Box& box, const std::vector<std::strin
   visit_constraints(loop, own, lanes, fresh, expensive_tags.empty(), expensive_tags, visit);
 }
 
-// A part of the loop's points, and what holds there.
+// Some of the loop's points, and what holds there.
 struct Part {
-  Box box;                          // of the indices that are cut
-  std::vector<Affine> constraints;  // to add
-  std::vector<Affine> ensured;      // >= 0 at every point
+  Box box;                          // new ranges of the indices that are cut
+  std::vector<Affine> constraints;  // to be added to the part
+  std::vector<Affine> ensured;      // forms that are >= 0 at every point
 };
 
 class InteriorSplitter {
@@ -128,7 +128,7 @@ class InteriorSplitter {
       }
       changed = true;
       context_.count("loops_split");
-      // The border's constraints may leave a loop further inside one that can be split.
+      // Constraints of the border may allow a loop further inside to be split.
       for (Block& part : parts) {
         split_inside(part, names, box, depth + 1);
         stmts.emplace_back(std::move(part));
@@ -139,7 +139,7 @@ class InteriorSplitter {
   }
 
  private:
-  // The forms whose sign tells the inside of the loop from its border.
+  // The forms whose signs separate the interior of the loop from its border.
   std::vector<Affine> guards(Block& loop, const Box& box, bool below_kernel) {
     std::vector<Affine> guards;
     visit_constraints(loop, box, options_.expensive, [&](const Affine& worst) {
@@ -149,8 +149,8 @@ class InteriorSplitter {
       bool own = false;
       for (const auto& [name, coefficient] : worst.terms())
         own = own || moves(*loop.find_index(name));
-      // An outer index's constraint is the outer loop's to split, unless that is the kernel. Lanes
-      // are split by nothing else.
+      // A constraint that depends on outer indices alone splits the outer loop instead, unless that
+      // is the kernel. A block over lanes has no other way to be split.
       if (!own && !below_kernel && !names_index(loop.location)) return false;
       if (std::find(guards.begin(), guards.end(), worst) == guards.end()) guards.push_back(worst);
       return false;
@@ -158,19 +158,19 @@ class InteriorSplitter {
     return guards;
   }
 
-  // The one index of the loop that the guard hangs on, else null.
+  // The one index of the loop on which the guard depends; null if there are several.
   static const Index* single_index(const Block& loop, const Affine& guard) {
     if (guard.terms().size() != 1) return nullptr;
     const Index* index = loop.find_index(guard.terms()[0].first);
     return index->affine ? nullptr : index;
   }
 
-  // The parts in running order, or none if the loop stays whole.
+  // The parts in the order in which they run; none if the loop stays whole.
   std::vector<Block> split(const Block& parent, const TensorNames& names, Block& loop,
                            const Box& box, bool below_kernel) {
     std::vector<Affine> all = guards(loop, box, below_kernel);
     if (all.empty()) return {};
-    // Parts that outer values alone tell apart: one of them runs, as it did.
+    // If outer values alone separate the parts, one part runs with all points, in their old order.
     const bool reorders = std::any_of(all.begin(), all.end(), [&](const Affine& guard) {
       return std::any_of(guard.terms().begin(), guard.terms().end(),
                          [&](const auto& term) { return moves(*loop.find_index(term.first)); });
@@ -261,12 +261,12 @@ class InteriorSplitter {
 void describe(SplitInteriorOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags of the kernels whose loops are split");
   fields.tags("loop_reqs", options.loop_reqs, "tags that a loop must have to be split");
-  fields.add("max_parts", options.max_parts, "a loop that would fall into more parts is left whole",
-             {2, 1000});
+  fields.add("max_parts", options.max_parts,
+             "a loop that would be split into more parts stays whole", {2, 1000});
   fields.tags(
       "expensive", options.expensive,
-      "tags of the blocks in which a test of each point is expensive; theirs and those of blocks "
-      "inside them decide; none = of every block");
+      "tags of blocks in which a test of each point is expensive: constraints in them, and in "
+      "blocks inside them, decide; none = every block");
   fields.formerly("dear");
   fields.set_tags("interior_set", options.interior_set, "tags that the part without tests gets");
   fields.set_tags("border_set", options.border_set, "tags that the other parts get");

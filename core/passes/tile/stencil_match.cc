@@ -44,7 +44,7 @@ Views views_of(const Block& block) {
   return views;
 }
 
-// What of the block no stencil of the instruction does, whichever index is which.
+// Refuses a block that the instruction cannot compute, whichever index is which.
 Refusal why_no_instruction(const Block& block, const StencilRules& rules, const Views& views) {
   if (!is_leaf(block)) return "it holds blocks or a special";
   if (views.ins.size() + views.outs.size() != block.refs.size()) return "it allocates";
@@ -60,7 +60,7 @@ Refusal why_no_instruction(const Block& block, const StencilRules& rules, const 
   return Refusal::none();
 }
 
-// What fits what: of one block and one stencil.
+// Which indices and operands of one block and one stencil fit each other.
 class Fit {
  public:
   Fit(const Block& block, const StencilRules& rules, bool even)
@@ -92,7 +92,7 @@ class Fit {
     return out;
   }
 
-  // Why the operand cannot be this view, whatever the indices are.
+  // Refuses the view as this operand, whatever the indices are.
   Refusal why_not_operand(const InstructionOperand& operand, size_t ref) const {
     const Refinement& view = block_.refs[ref];
     if (operand.type == view.shape.type) return Refusal::none();
@@ -100,7 +100,7 @@ class Fit {
                        operand.name, name_of(operand.type));
   }
 
-  // Why the block's index cannot be this index of the stencil, whatever the operands are.
+  // Refuses the block's index as this index of the stencil, whatever the operands are.
   Refusal why_not_index(const StencilRules::Index& wanted, size_t index) const {
     const stripe::Index& own = block_.idxs[index];
     const bool divides = wanted.size == kWholeRange || own.range % wanted.size == 0;
@@ -115,7 +115,7 @@ class Fit {
     return Refusal::none();
   }
 
-  // Why the index does not move the view as it should.
+  // Refuses the index if it does not move the view by the wanted stride.
   Refusal why_not_stride(int64_t wanted, size_t index, size_t ref) const {
     const int64_t stride = strides_[index][ref];
     const std::string& view = block_.refs[ref].into;
@@ -142,7 +142,7 @@ class Fit {
     return !why_not_stride(wanted, index, ref);
   }
 
-  // Nothing of the block moves with an index that is not there.
+  // Nothing in the block moves with a virtual index.
   bool may_be_virtual(const StencilRules::Index& wanted) const {
     if (virtual_ == 0 || ((even_ || rules_.instruction) && wanted.size > 1)) return false;
     for (const auto* list : {&wanted.outs, &wanted.ins})
@@ -151,8 +151,7 @@ class Fit {
     return true;
   }
 
-  // Do the dimensions of the operands go with the instruction's, in their order, each with one
-  // index?
+  // Do the dimensions of all operands agree with the instruction's, in order, each with one index?
   bool dims_agree(const StencilMatch& match) const {
     if (!rules_.instruction) return true;
     for (size_t i = 0; i < rules_.ins; ++i)
@@ -164,9 +163,9 @@ class Fit {
   const StencilRules& rules_;
   const bool even_;
   const Views views_;
-  Refusal why_not_ = Refusal::none();  // no match at all
+  Refusal why_not_ = Refusal::none();  // set if there can be no match at all
   bool inputs_commute_ = false;
-  size_t virtual_ = 0;  // indices of the stencil that the block has too few for
+  size_t virtual_ = 0;  // by how many indices the stencil has more than the block
 
  private:
   bool dims_agree(const InstructionOperand& operand, size_t ref, const StencilMatch& match) const {
@@ -217,8 +216,9 @@ class Search {
         fit_.why_not_operand(*fit_.rules_.out_operands[0], fit_.views_.outs[0]))
       return std::nullopt;
     if (!has_partners(candidates)) return std::nullopt;
-    // First what the best one costs: partners that fit well come first, so that others are soon out
-    // of the question. Then the first of those that cost so, in the order that decides ties.
+    // The first search finds the lowest cost. It tries partners that fit well first, so that the
+    // bound excludes others early. The second search finds the first match of that cost, in the
+    // order that decides among equals.
     place_input(0, candidates);
     goal_ = std::move(best_);
     tried_.clear();
@@ -228,7 +228,8 @@ class Search {
   }
 
  private:
-  using Candidates = std::vector<std::vector<size_t>>;  // by index of the stencil: the block's
+  // For each index of the stencil, the indices of the block that it may be.
+  using Candidates = std::vector<std::vector<size_t>>;
 
   bool has_partners(const Candidates& candidates) const {
     for (size_t s = 0; s < candidates.size(); ++s)
@@ -238,7 +239,7 @@ class Search {
 
   void place_input(size_t operand, Candidates candidates) {
     if (operand == fit_.rules_.ins) {
-      // The same partners as in an earlier order of inputs cost the same.
+      // If an earlier order of the inputs had the same candidates, the costs are the same.
       if (!fit_.rules_.instruction) {
         if (std::find(tried_.begin(), tried_.end(), candidates) != tried_.end()) return;
         tried_.push_back(candidates);
@@ -270,7 +271,7 @@ class Search {
     }
   }
 
-  // `points`, `tiles`: of the indices that are taken so far. All others are in unused_.
+  // `points` and `tiles` are products over the indices taken so far; unused_ is that of all others.
   void place_index(size_t at, int64_t points, int64_t tiles, size_t virtual_left) {
     if (cannot_win(at, points, tiles)) return;
     if (at == fit_.rules_.idxs.size()) return accept(times(points, unused_), times(tiles, unused_));
@@ -301,8 +302,8 @@ class Search {
     return product;
   }
 
-  // At best every index of the stencil that is still to be placed pads as little, and makes as few
-  // tiles, as with that of its candidates where it does so best.
+  // A bound: every index of the stencil that is still to be placed pads as little, and makes as few
+  // tiles, as with the best of its candidates.
   bool cannot_win(size_t at, int64_t points, int64_t tiles) const {
     if (goal_ && best_) return true;
     if (!goal_ && !best_) return false;
@@ -314,13 +315,13 @@ class Search {
     return goal_ ? is_better(*goal_, least) : !is_better(least, *best_);
   }
 
-  // The least integer that is not less than the number, which is right to 14 digits.
+  // The least integer that is not below the number. The number is exact to 14 digits.
   static int64_t no_less(double number) {
     const double least = std::ceil(number * (1 - 1e-14));
     return least < 9e18 ? static_cast<int64_t>(least) : std::numeric_limits<int64_t>::max();
   }
 
-  // Those that pad least first, of these those that make few tiles.
+  // Puts those candidates first that pad least; of equals, those that make few tiles.
   void sort_candidates() {
     for (size_t s = 0; s < candidates_.size(); ++s) {
       const int64_t wanted = fit_.rules_.idxs[s].size;
@@ -336,7 +337,7 @@ class Search {
     }
   }
 
-  // The bounds of cannot_win, for the candidates there are.
+  // Computes the bounds of cannot_win and is_dominated from the candidates.
   void bound() {
     const size_t count = fit_.rules_.idxs.size();
     for (std::vector<double>* bounds : {&padded_, &merged_, &rates_}) bounds->assign(count + 1, 1);
@@ -363,10 +364,11 @@ class Search {
     }
   }
 
-  // Has the search been here with the same indices taken, and cannot do better now? What follows
-  // multiplies points and tiles by the same as then, and tiles by rates_[at] times as much at most:
-  // the cheaper one at both ends of that stays the cheaper one. An instruction also asks which
-  // index is which; blocks of more than 64 indices do without.
+  // Has the search been here before with the same indices taken, and at no higher cost? What
+  // follows multiplies points and tiles by the same factors as then, and tiles by at most
+  // rates_[at] times the factor of points. A pair that is cheaper at both ends of this range stays
+  // cheaper. For an instruction it also matters which index is which, so this test is left out; and
+  // so it is for blocks of more than 64 indices.
   bool is_dominated(size_t at, int64_t points, int64_t tiles) {
     if (fit_.rules_.instruction || taken_.size() > 64) return false;
     uint64_t key = 0;
@@ -395,15 +397,16 @@ class Search {
   const Fit& fit_;
   Candidates candidates_;
   std::vector<Candidates> tried_;
-  // By how many of the stencil's indices are placed, of the others: by how much they pad the points
-  // at least, how many points they put into a tile at most, tiles for a point at most.
+  // At [n], n indices of the stencil are placed. For the others: by which factor they pad the
+  // points at least, how many points they put into a tile at most, and how many tiles they make for
+  // a point at most.
   std::vector<double> padded_, merged_, rates_;
   std::vector<bool> taken_;  // by index of the block
   int64_t unused_ = 1;       // product of the ranges of the others
   StencilMatch match_;
   std::optional<StencilMatch> best_;
-  std::optional<StencilMatch> goal_;  // what the best one costs, once it is known
-  // By how many indices are placed, and which are taken: products of points and tiles.
+  std::optional<StencilMatch> goal_;  // a match of the lowest cost, once that is known
+  // By the number of placed indices and the set of taken ones: products of points and tiles.
   std::vector<std::unordered_map<uint64_t, std::vector<std::pair<int64_t, int64_t>>>> seen_;
 };
 
@@ -418,7 +421,7 @@ std::string strides_text(const std::vector<int64_t>& strides) {
   return "[" + join(out, ", ") + "]";
 }
 
-// Why each of the stencil's indices without a partner has none, the inputs being `ins`.
+// Says for each index of the stencil without a partner why it has none, for this order of inputs.
 void explain_order(const Fit& fit, const std::vector<size_t>& ins, std::vector<std::string>& out) {
   std::vector<std::string> inputs;
   for (const size_t ref : ins) inputs.push_back(fit.block_.refs[ref].into);
@@ -511,7 +514,7 @@ std::vector<std::string> why_no_match(const Block& block, const StencilRules& ru
   std::vector<std::string> out;
   std::vector<size_t> ins = fit.views_.ins;
   explain_order(fit, ins, out);
-  // Of two inputs the other order as well; more have so many that the first one has to do.
+  // Two inputs are also explained in the other order. More inputs have too many orders.
   if (fit.inputs_commute_ && ins.size() == 2) {
     std::swap(ins[0], ins[1]);
     explain_order(fit, ins, out);

@@ -129,7 +129,7 @@ class Tensorizer {
     context_.matched();
     for (const std::string& tag : options_.exclude)
       if (block.tags.has(tag)) return context_.skipped(block.name, "it has #" + tag);
-    // One index of a #vector block is its lanes, and a stencil is one operation as it is.
+    // The index of a #vector block is its lanes, and a stencil is one operation already.
     for (const char* tag : {"vector", "stencil", "fragments"})
       if (block.tags.has(tag)) return context_.skipped(block.name, fmt::format("it is a #{}", tag));
     if (const Refusal refusal = why_points_do_not_commute(block, around))
@@ -170,7 +170,7 @@ class Tensorizer {
     return false;
   }
 
-  // Each operand over a tile, with all that is summed up.
+  // Does each operand stay within the limit, over a tile and everything that is summed up?
   bool operands_fit(const Block& block, const StencilRules& rules,
                     const StencilMatch& match) const {
     if (options_.max_operand_KiB == 0) return true;
@@ -230,7 +230,7 @@ class Tensorizer {
                                      std::pair(&options_.outputs_set, &match.outs)})
       for (size_t i = 0; i < std::min(sets->size(), refs->size()); ++i)
         block.refs[(*refs)[i]].tags.set_all((*sets)[i].tags);
-    // Tags of indices go along when they are cut.
+    // When an index is cut, both parts keep its tags.
     std::map<std::string, int64_t> tiles;
     for (size_t i = 0; i < block.idxs.size(); ++i)
       tiles[block.idxs[i].name] = match.tile_of(block, rules, i);
@@ -262,7 +262,7 @@ class Tensorizer {
     inner.tags.set(lanes_hold ? "fragments" : "stencil", rules.instruction->name);
   }
 
-  // Calls the leaf's refinements as the operands.
+  // Gives the leaf's refinements the names of the operands.
   static void rename(Block& leaf, const std::vector<std::pair<std::string, std::string>>& names) {
     auto renamed = [&](std::string& name) {
       for (const auto& [from, to] : names)
@@ -292,11 +292,11 @@ void describe_index(StencilIndexOptions& index, OptionFields& fields) {
 
 void describe_stencil(StencilOptions& stencil, OptionFields& fields) {
   fields.add("name", stencil.name,
-             "for reports; with a unit: the one instruction that is meant, \"\" = all");
+             "for reports; with a unit: the one instruction to use, \"\" = all");
   fields.unit("unit", stencil.unit,
               "execution unit of the model, whose instructions are stencils; without idxs",
               WhenEmpty::none);
-  fields.add("startup_cost", stencil.startup_cost, "of a tile, in points");
+  fields.add("startup_cost", stencil.startup_cost, "cost of a tile, in points");
   fields.add("idxs", stencil.idxs, "the stencil's indices", describe_index);
 }
 
@@ -317,10 +317,10 @@ void describe(TensorizeOptions& options, OptionFields& fields) {
              describe_tags);
   fields.add("outputs_set", options.outputs_set, "for each tensor written", describe_tags);
   fields.add("is_strict_dims", options.is_strict_dims,
-             "tiles divide the ranges, also those of stencils that are spelled out");
+             "tiles divide the ranges, also those of stencils that idxs describe");
   fields.add("max_operand_KiB", options.max_operand_KiB,
-             "stencils come first whose operands, over a tile and all that is summed up, are no "
-             "larger; 0 = no limit",
+             "stencils are preferred whose operands, over a tile and everything that is summed up, "
+             "are no larger; 0 = no limit",
              {0, int64_t{1} << 40});
   fields.add("copy_tags", options.copy_tags, "the inner block also gets the block's own tags");
 }

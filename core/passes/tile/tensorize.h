@@ -10,32 +10,36 @@
 //         in A[i, k], in B[k, j], out C[i, j]:add.fp32) { S }
 //   }
 //
-// A stencil is a list of indices, each with the size of its tile (-1: the whole range) and a stride
-// for each tensor that is written (`outs`) and read (`ins`): -1 is any stride, 0 too; every other
-// number is exactly the elements that one step moves the flat access by, so 0 says that the tensor
-// does not move with the index. Each index of the stencil takes an index of the block. Where the
-// block has fewer indices than the stencil, those missing are virtual, of range 1: nothing moves
-// with them, and the operation does the rest of its tile for nothing. Indices that the stencil does
-// not take have tiles of one point. Inputs may change places if one operation joins them whose
-// operands may (a product, a sum, a maximum); outputs stay in their order.
+// A stencil is a list of indices. Each has the size of its tile (-1: the whole range) and a stride
+// for each tensor that is written (`outs`) and read (`ins`). A stride of -1 is any stride, 0
+// included. Every other number is exactly the number of elements by which one step moves the flat
+// access; 0 says that the tensor does not move with the index.
 //
-// Of all stencils and all matches the cheapest is taken: the product of tiles * tile over all
-// indices, virtual ones too, plus startup_cost for each tile. Ties: fewer tiles; the earlier
-// stencil; the inputs as the block has them; by index of the stencil, the block's first. With
-// max_operand_KiB stencils come first whose operands are no larger, over a tile and all that is
-// summed up: where sums stay in one piece, such tiles can be brought near.
+// Each index of the stencil takes an index of the block. If the block has fewer indices, the
+// missing ones are virtual, of range 1: no tensor moves with them, and the operation computes the
+// rest of its tile in vain. Indices that the stencil does not take have tiles of one point. Inputs
+// may change places if one operation with exchangeable operands (a product, a sum, a maximum)
+// combines them. Outputs keep their order.
+//
+// Of all stencils and all matches the pass takes the cheapest. The cost is the product of number of
+// tiles times points of a tile, over all indices, virtual ones too, plus startup_cost for each
+// tile. Among equals it prefers fewer tiles; then the earlier stencil; then the order in which the
+// block has its inputs; then, for each index of the stencil in turn, the block's first index. With
+// max_operand_KiB, stencils are preferred whose operands are no larger than that, over a tile and
+// everything that is summed up. If sums stay in one piece, such tiles can be copied into a
+// scratchpad.
 //
 // `{"unit": "CONV"}` stands for the instructions of that unit in the hardware model. Their tiles
-// are S14's: the inner block is tagged `#stencil="name"` and its refinements are called as the
-// operands. The block is then a sum of products in the instruction's types, the sizes divide the
-// ranges (`pad` can see to that for sums), and no constraint names a tiled index
-// (`split_interior`). Where lanes hold operands (fragments), the inner block is tagged
-// `#fragments="name"` instead: it is the stencil when whoever gives the operands their owners calls
-// it so.
+// follow S14: the inner block is tagged `#stencil="name"`, and its refinements have the names of
+// the operands. The block must then be a sum of products in the instruction's types. Sizes must
+// divide the ranges (`pad` can make them do so for sums), and no constraint may name a tiled index
+// (`split_interior` can remove them). If lanes hold operands (fragments), the inner block is tagged
+// `#fragments="name"` instead. It becomes a stencil when a later pass distributes the operands to
+// the lanes and changes the tag.
 //
-// Requires: points of the block commute. Ensures: the same points run; an uneven tile of a stencil
-// that is spelled out keeps its constraint. Runs on whole kernels, before autotile, which cuts what
-// is outside the tile.
+// Requires: points of the block commute. Ensures: the same points run. A tile of an instruction is
+// never uneven; an uneven tile of another stencil keeps its constraint. Runs on whole kernels,
+// before autotile, which cuts what is outside the tile.
 #pragma once
 
 #include <cstdint>
@@ -57,9 +61,9 @@ struct StencilIndexOptions {
 };
 
 struct StencilOptions {
-  std::string name;  // for reports; with a unit: the one instruction meant, "" = all of them
+  std::string name;  // for reports; with a unit: the one instruction to use, "" = all of them
   std::string unit;  // execution unit of the model, whose instructions are stencils
-  int64_t startup_cost = 0;  // of a tile, in points
+  int64_t startup_cost = 0;  // cost of a tile, in points
   std::vector<StencilIndexOptions> idxs;
 };
 
@@ -75,7 +79,7 @@ struct TensorizeOptions {
   std::vector<std::string> inner_set;    // tags of the inner block
   std::vector<OperandTags> inputs_set;   // tags added to the tensors read, by operand
   std::vector<OperandTags> outputs_set;  // tags added to the tensors written, by operand
-  bool is_strict_dims = false;           // tiles divide the ranges, also of spelled out stencils
+  bool is_strict_dims = false;           // tiles divide the ranges, also those of stencils in idxs
   int64_t max_operand_KiB = 0;           // see above; 0 = no limit
   bool copy_tags = false;                // the inner block also gets the block's own tags
 };

@@ -26,11 +26,11 @@ using cost::TileSpace;
 using stripe::Block;
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
-// Times of the same kernel differ by a percent or two from one minute to the next.
+// The times of one kernel vary by a percent or two from one minute to the next.
 constexpr double kClearlyFaster = 0.98;
 
-// Of each view of the block the bytes of the tensor that it is of: what the first block on the way
-// to it has that is one kernel of many.
+// For each view of the block, the bytes of its tensor: of the refinement that the section has, or
+// of an allocation inside the kernel.
 std::vector<int64_t> tensor_bytes(const stripe::Program& program, const Block& block) {
   std::vector<int64_t> out;
   const std::vector<const Block*> path = path_to(program, block);
@@ -50,7 +50,7 @@ std::vector<int64_t> tensor_bytes(const stripe::Program& program, const Block& b
   return out;
 }
 
-// The block as a table of strides, with the elementwise kernels that follow it; or why it is none.
+// The block and the elementwise kernels that follow it, as a table of strides.
 Result<cost::FlatKernel> table_of(const stripe::Program& program, const Block& block) {
   for (const Block* parent : {program.prologue(), program.main()}) {
     if (!parent) continue;
@@ -67,7 +67,7 @@ cost::TileLimits limits_of(const TileChoiceOptions& options, const HardwareModel
   return limits;
 }
 
-// Every note is one text; its lines stand below its first one.
+// A note is one text; indents its lines below the first one.
 std::string indented(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   std::string out;
@@ -115,7 +115,7 @@ class TileChooser {
       return known->choice;
     }
     STRIA_ASSIGN(entry.choice, search(program, std::move(table), apply));
-    // A refusal names its tensors.
+    // A refusal names tensors of its own block, so it is not kept for others.
     if (entry.choice.fits) memo.keep(entry);
     return entry.choice;
   }
@@ -213,7 +213,7 @@ class TileChooser {
   }
 
   std::vector<ScoredTile> climb(const TileSpace& space) {
-    // The walk goes on through tiles of which there would be too many: larger ones are fewer.
+    // The walk passes through tiles that are too many, because larger tiles are fewer.
     constexpr double kTooMany = 1e-200;
     cost::TileLimits but_tiles = limits_;
     but_tiles.max_tiles = 0;
@@ -248,7 +248,7 @@ class TileChooser {
       return fmt::format("the smallest, {}, is {}", cost::to_string(tiled_, smallest),
                          indented(costing_->terms(smallest)));
     }
-    // Of those that fit otherwise, the one of which there are the fewest.
+    // Of the tiles that keep all other limits, the one of which there are the fewest.
     TileCost fewest;
     fewest.of = [&](const Tile& tile) {
       return cost::keeps_limits(tiled_, tile, but_tiles) && costing_->of(tile) < kNone
@@ -287,16 +287,16 @@ class TileChooser {
     }
   }
 
-  // That the block is to run on, if its location says so.
+  // The unit that the block is to run on, if its location says so.
   cost::UnitInUse unit() const {
     if (block_.location.path.empty()) return {};
     const stripe::LocationUnit& last = block_.location.path.back();
     return {context_.model().find_executor(last.name), last.units.empty() ? 0 : 1};
   }
 
-  // Position of the candidate that the device runs in the shortest time; of those that are as fast
-  // as far as clocks and builds can tell the best by cost. One that cannot be built or run is left
-  // out, unless all are.
+  // The position of the candidate that the device runs in the shortest time. Among candidates whose
+  // times differ no more than those of two builds, it is the one of the lowest cost. A candidate
+  // that cannot be built or run is left out; if none can, the first failure is returned.
   Result<size_t> fastest(const stripe::Program& program, const std::vector<ScoredTile>& best,
                          const ApplyTile& apply) {
     std::optional<Status> failure;
@@ -304,7 +304,7 @@ class TileChooser {
     double least = kNone;
     Measure::Programs alone;
     for (size_t i = 0; i < best.size() && i < static_cast<size_t>(options_.measure_top); ++i) {
-      // The block's kernel with the candidate in the block's place.
+      // The kernel around the block, with the candidate in the block's place.
       STRIA_ASSIGN(stripe::Program kernel,
                    kernel_alone(program, block_, apply(choice_of(best[i].tile))));
       alone.push_back(std::move(kernel));

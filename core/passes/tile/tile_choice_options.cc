@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of the choice of a tile, and what they ask of the hardware model.
+// The options of the choice of a tile, and their checks against the hardware model.
 #include "stria/base/text.h"
 #include "stria/passes/tile/tile_choice.h"
 #include "stria/rewrite/located_unit.h"
@@ -8,21 +8,21 @@ namespace stria::passes {
 
 namespace {
 
-// Of the cost `group_time` alone.
+// Options of the cost `group_time` alone.
 void describe_lanes(TileChoiceOptions& options, OptionFields& fields) {
   fields.unit("local", options.local, "group_time: memory unit that lanes of a group share");
   fields.unit("registers", options.registers, "group_time: memory unit that each lane has");
   fields.add("parts", options.parts,
-             "group_time: lanes may share out a step's reduction, tag #parts");
+             "group_time: lanes may divide a step's reduction among themselves, tag #parts");
   fields.add("direct", options.direct,
-             "group_time: lanes may fetch what they multiply themselves, tag #direct");
+             "group_time: lanes may load operands from global memory without staging, tag #direct");
 }
 
-// The first option that is given and that the cost does not read, as first_given().
+// The first given option that the cost does not read, spelled as by first_given().
 std::string first_unread(TileChoiceOptions options) {
   const TileChoiceOptions none;
   const std::string cost = options.cost;
-  // All of them read these.
+  // All costs read these.
   options.cost = none.cost;
   options.memory = none.memory;
   options.limits = none.limits;
@@ -53,7 +53,7 @@ std::string first_unread(TileChoiceOptions options) {
 }  // namespace
 
 void describe_group_choice(TileChoiceOptions& options, OptionFields& fields) {
-  fields.add("cost", options.cost, "how the times of groups are found out; none = not at all",
+  fields.add("cost", options.cost, "the cost that gives the times of groups; none = no times",
              std::vector<std::string>{"group_time"});
   fields.add("pipeline_depth", options.limits.pipeline_depth, "group_time: steps staged at once",
              {1, 1 << 20});
@@ -62,12 +62,13 @@ void describe_group_choice(TileChoiceOptions& options, OptionFields& fields) {
 }
 
 void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
-  fields.unit("memory", options.memory,
-              "memory unit of the model; one instance is to hold the tile; \"\" = no limit",
-              WhenEmpty::none);
+  fields.unit(
+      "memory", options.memory,
+      "memory unit of the model, one instance of which is to hold the tile; \"\" = no limit",
+      WhenEmpty::none);
   fields.add("pipeline_depth", options.limits.pipeline_depth, "tiles at once in that memory",
              {1, 1 << 20});
-  fields.add("cost", options.cost, "what is the lowest for the best tile",
+  fields.add("cost", options.cost, "the cost that the best tile has lowest",
              std::vector<std::string>{"traffic", "roofline_occupancy", "registers", "group_time",
                                       "staged_time"});
   fields.unit("unit", options.unit,
@@ -76,16 +77,16 @@ void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
   describe_lanes(options, fields);
   fields.unit("global", options.global, "staged_time: memory unit that tensors come from");
   fields.formerly("far");
-  fields.unit("transfer", options.transfer, "staged_time: transfer unit that brings tiles");
+  fields.unit("transfer", options.transfer, "staged_time: transfer unit that copies tiles");
   fields.add("spread", options.spread,
              "staged_time: a tile is cut into even parts for all instances of the unit");
   fields.add("banks", options.banks,
              "staged_time: instances of `memory` that tensors are spread over", {1, 1 << 20});
   fields.add("bank_KiB", options.bank_KiB,
-             "staged_time: of each of them; 0 = what the hardware model gives one instance",
+             "staged_time: KiB of each of them; 0 = what the hardware model gives one instance",
              {0, int64_t{1} << 40});
   fields.add("search", options.search,
-             "how tiles are looked for: the best of all sizes, or a greedy walk over doublings",
+             "how tiles are searched: the best of all sizes, or a greedy walk over doublings",
              std::vector<std::string>{"exhaustive", "ascend"});
   fields.add("only_po2", options.filter.only_po2, "sizes are powers of two");
   fields.add("only_even", options.filter.only_even, "sizes divide their ranges");
@@ -104,14 +105,14 @@ void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
              "the same, each size rounded up to a power of two");
   fields.add("max_tiles", options.limits.max_tiles, "limit of the number of tiles; 0 = none");
   fields.add("input_cost", options.traffic.input_cost,
-             "traffic: of an element or line that is read");
-  fields.add("output_cost", options.traffic.output_cost, "traffic: of one that is written");
+             "traffic: cost of an element or line that is read");
+  fields.add("output_cost", options.traffic.output_cost, "traffic: cost of one that is written");
   fields.add("split_factor", options.traffic.split_factor,
-             "traffic: times log2 of the number of tiles");
+             "traffic: factor of the term log2(number of tiles)");
   fields.add(
       "small_factor_bound", options.traffic.small_factor_bound,
-      "traffic: prime factors up to it, of sizes of output indices, make a tile cheaper; 0 = "
-      "none",
+      "traffic: prime factors up to this one, of sizes of output indices, make a tile cheaper; "
+      "0 = none",
       {0, 1000});
   fields.add("cache_width_bytes", options.traffic.cache_width_bytes,
              "traffic: bytes of a line; 0 = elements count", {0, 1 << 20});
@@ -123,15 +124,16 @@ void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
              "traffic: goal for the number along output indices", {1});
   fields.add(
       "border_cost", options.traffic.border_cost,
-      "traffic: how much costlier than one inside a tile is whose points are tested, as a part "
-      "of it");
+      "traffic: extra cost of a border tile, whose points are tested, as a fraction of the cost of "
+      "an interior tile");
   fields.add("measure_top", options.measure_top,
-             "the best so many are timed on the device, and one that is clearly faster than those "
-             "that are better by cost is taken; 0 = none",
+             "so many of the best candidates are timed on the device, and one that is clearly "
+             "faster is preferred to those of lower cost; 0 = none",
              {0, 1000});
-  fields.add("measure_margin_ns", options.measure_margin_ns,
-             "by which it must be faster, besides 2%: what two builds of one kernel may differ by",
-             {0, 1000000});
+  fields.add(
+      "measure_margin_ns", options.measure_margin_ns,
+      "ns by which it must be faster, besides 2%: two builds of one kernel may differ by this",
+      {0, 1000000});
   fields.add("explain_top", options.explain_top, "candidates that `--explain autotile` prints",
              {1, 1000});
 }

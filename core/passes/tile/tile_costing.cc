@@ -38,7 +38,7 @@ class TrafficCosting final : public Costing {
   const cost::TrafficSettings& settings_;
 };
 
-// The table has its indices by name, tiles have them in the block's order.
+// The table orders indices by name, while a tile has them in the block's order.
 class OccupancyCosting final : public Costing {
  public:
   OccupancyCosting(const TiledBlock& block, cost::FlatKernel kernel, const GroupSettings& settings)
@@ -57,7 +57,7 @@ class OccupancyCosting final : public Costing {
   bool hopeless(const Tile& tile) const override {
     return bound_.all_larger_are_over(in_order(tile, low_));
   }
-  // Tiles that differ in the reduction alone mostly fetch as much.
+  // Tiles that differ only in the reduction mostly load the same number of bytes.
   std::vector<size_t> last() const override {
     std::vector<size_t> out;
     for (size_t i = 0; i < order_.size(); ++i)
@@ -93,7 +93,7 @@ class OccupancyCosting final : public Costing {
   const GroupSettings& settings_;
   const cost::ScoreBound bound_;
   std::vector<size_t> order_;
-  mutable Tile low_, high_;  // in the table's order; memory is taken once
+  mutable Tile low_, high_;  // in the table's order; members, so that memory is allocated once
 };
 
 class RegisterCosting final : public Costing {
@@ -101,7 +101,7 @@ class RegisterCosting final : public Costing {
   RegisterCosting(const TiledBlock& block, const RegisterBlock& registers, const std::string& unit)
       : block_(block), tiling_(registers.tiling), rates_(registers.rates), unit_(unit) {}
   double of(const Tile& tile) const override { return time(tile).cycles; }
-  // Spaces are small: a bound of each single tile is enough.
+  // The search space is small, so a bound for each single tile is enough.
   double bound(const Tile& low, const Tile& high) const override {
     return low == high ? cost::register_time_bound(block_, tiling_, low, rates_) : 0;
   }
@@ -176,7 +176,7 @@ class StagedCosting final : public Costing {
   double bound(const Tile& low, const Tile& high) const override {
     return kernel_.bound(low, high);
   }
-  // A larger tile takes more room.
+  // A larger tile takes more memory.
   bool hopeless(const Tile& tile) const override { return of(tile) == kNone; }
   double score(const Tile& tile) const override { return 1 / of(tile); }
   std::string terms(const Tile& tile) const override { return cost::to_string(kernel_.time(tile)); }

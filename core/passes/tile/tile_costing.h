@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tiles of one block cost, by the cost that the options of a choice name.
+// What the tiles of one block cost, by the cost that the options of a choice name.
 #pragma once
 
 #include <memory>
@@ -17,23 +17,23 @@
 
 namespace stria::passes {
 
-// A cost of one block's tiles: lower is better. What it is made of outlives it.
+// A cost of one block's tiles; lower is better. It borrows what it is made from.
 class Costing {
  public:
   virtual ~Costing() = default;
-  // Infinite: the tile does not fit.
+  // Infinite if the tile does not fit.
   virtual double of(const cost::Tile& tile) const = 0;
   virtual double bound(const cost::Tile& low, const cost::Tile& high) const = 0;
   virtual bool hopeless(const cost::Tile& tile) const = 0;
   // TileCost::last.
   virtual std::vector<size_t> last() const { return {}; }
-  // What `ascend` climbs; over 0 where the tile fits.
+  // What the search `ascend` maximises; above 0 if the tile fits.
   virtual double score(const cost::Tile& tile) const = 0;
   virtual std::string terms(const cost::Tile& tile) const = 0;
-  // Of a tile whose cost is infinite: the limit that it is over, where the cost can tell.
+  // For a tile whose cost is infinite, the limit that it exceeds, if the cost can tell.
   virtual std::optional<cost::OverLimit> over(const cost::Tile&) const { return std::nullopt; }
   virtual std::vector<size_t> panels(const cost::Tile&) const { return {}; }
-  // What the choice says besides sizes and panels.
+  // Sets what the choice says besides sizes and panels.
   virtual void describe(const cost::Tile&, TileChoice&) const {}
 };
 

@@ -13,7 +13,7 @@ using stripe::Block;
 using stripe::RefDir;
 using stripe::Refinement;
 
-// Values of a leaf and the statements that make them.
+// Makes the values of a leaf, and the statements that compute them.
 class Terms {
  public:
   Terms(DataType type, std::vector<stripe::Statement>& stmts) : type_(type), stmts_(stmts) {}
@@ -21,8 +21,8 @@ class Terms {
   std::string sum(const std::string& a, const std::string& b) { return made("add", {a, b}); }
   std::string difference(const std::string& a, const std::string& b) { return made("sub", {a, b}); }
 
-  // The sum of coefficients[i] * values[i], the terms with coefficient 1 first: what is added to
-  // them is one operation for each other term. "" if all are 0.
+  // The sum of coefficients[i] * values[i]; "" if all coefficients are 0. Terms with coefficient 1
+  // come first, so that a term with coefficient -1 is one subtraction.
   std::string combined(const std::vector<double>& coefficients,
                        const std::vector<std::string>& values) {
     std::string out;
@@ -41,8 +41,8 @@ class Terms {
     return out;
   }
 
-  // matrix * values. Of two rows that differ in the signs of the same columns, what they share is
-  // computed once.
+  // matrix * values. If two rows in sequence differ only in the signs of some columns, the two
+  // partial sums that they share are computed once.
   std::vector<std::string> product(const Matrix& matrix, const std::vector<std::string>& values) {
     std::vector<std::string> out;
     for (size_t row = 0; row < matrix.size(); ++row) {
@@ -62,7 +62,7 @@ class Terms {
   }
 
  private:
-  // Equal but for signs, of which some differ and some do not.
+  // Are the rows equal except for signs, with some signs equal and some not?
   static bool mirrored(const std::vector<double>& a, const std::vector<double>& b) {
     bool same = false, turned = false;
     for (size_t i = 0; i < a.size(); ++i) {
@@ -92,7 +92,7 @@ class Terms {
   int count_ = 0;
 };
 
-// The kernel's view: a window at each point.
+// The kernel's view of the tensor: one window at each point.
 Refinement outer_view(const WindowView& view, RefDir dir, const char* name,
                       const std::array<size_t, 2>& size) {
   Refinement out;
@@ -179,7 +179,7 @@ Block window_transform(std::string name, const WindowView& from, const WindowVie
       leaf.stmts.emplace_back(stripe::Load{view.into, values[row].back()});
       leaf.refs.push_back(std::move(view));
     }
-  // by[0] * values, column by column of what is there.
+  // by[0] * values, one column after the other.
   std::vector<std::vector<std::string>> left(written[0], std::vector<std::string>(read[1]));
   for (size_t column = 0; column < read[1]; ++column) {
     std::vector<std::string> of_column;

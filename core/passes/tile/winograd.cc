@@ -23,14 +23,14 @@ using stripe::Refinement;
 
 constexpr int64_t kTaps = 3;
 
-// A dimension along which the taps move: coordinate first + y + tap of the values.
+// A dimension along which the taps move. The values have the coordinate first + y + tap there.
 struct Axis {
   std::string at, tap;  // indices of the results and of the taps
   int64_t range = 1;    // results
   size_t values_dim = 0, taps_dim = 0, results_dim = 0;
   int64_t first = 0, taps_first = 0, results_first = 0;
-  bool backward = false;  // the taps' coordinates fall as those of the values rise
-  int64_t tap_sign = 1;   // of the tap's index in the values' coordinate
+  bool backward = false;  // the taps' coordinate falls as that of the values rises
+  int64_t tap_sign = 1;   // sign of the tap's index in the values' coordinate
 
   int64_t tiles(int64_t tile) const { return ceil_div(range, tile); }
 };
@@ -42,7 +42,7 @@ struct Convolution {
   std::array<Axis, 2> axes;
 };
 
-// Nothing but products of the two inputs.
+// Does the kernel only multiply its two inputs?
 bool multiplies(const Block& kernel, DataType type) {
   if (kernel.stmts.size() != 4) return false;
   const auto* a = std::get_if<stripe::Load>(&kernel.stmts[0].op);
@@ -57,7 +57,7 @@ bool multiplies(const Block& kernel, DataType type) {
          product->outputs == std::vector<std::string>{store->from};
 }
 
-// The one dimension whose form uses the index; nothing if there are several or none.
+// The one dimension whose form uses the index; nullopt if there are several or none.
 std::optional<size_t> only_dim(const Refinement& ref, const std::string& index) {
   std::optional<size_t> dim;
   for (size_t d = 0; d < ref.access.size(); ++d) {
@@ -68,7 +68,7 @@ std::optional<size_t> only_dim(const Refinement& ref, const std::string& index) 
   return dim;
 }
 
-// The axis along dimension `dim` of the values, if that is one.
+// The axis along dimension `dim` of the values, if the taps move along it.
 std::optional<Axis> axis_along(const Block& kernel, const Convolution& of, size_t dim) {
   const Affine& form = of.values->access[dim];
   if (form.terms().size() != 2) return std::nullopt;
@@ -130,7 +130,7 @@ class Rewriter {
   }
 
  private:
-  // Refuses a kernel that stays as it is.
+  // Recognises a convolution, or refuses the kernel.
   Refusal match(const Block& kernel, Convolution& out) const {
     if (section_.tags.has("deps")) return "its block is ordered by dependencies";
     if (!is_leaf(kernel)) return "it holds blocks or a special";
@@ -180,7 +180,7 @@ class Rewriter {
         return "a result has no products";
     }
     if (edges != kernel.constraints.size()) return "a constraint is no edge of what it reads";
-    // What of the transformed tensors is read has to be written.
+    // Everything that is read of the transformed tensors must be written.
     std::set<std::string> written;
     for (size_t d = 0; d < of.results->access.size(); ++d) {
       if (d == of.axes[0].results_dim || d == of.axes[1].results_dim) continue;
@@ -212,8 +212,8 @@ class Rewriter {
     return Refusal::none();
   }
 
-  // The dimensions but those of the axes, as indices of both; `to_first`: where they begin in the
-  // other tensor.
+  // The dimensions of `from` except the axes, as indices of both tensors. In the other tensor they
+  // begin with dimension `to_first`.
   static std::vector<SharedIndex> others(const Refinement& from, const std::array<size_t, 2>& axes,
                                          size_t to_first) {
     std::vector<SharedIndex> out;
@@ -226,9 +226,9 @@ class Rewriter {
     return out;
   }
 
-  // A buffer of the section: `leading` dimensions, then those of `like` but the axes. What a tile
-  // has at different places of the transform lies an odd number of lines apart: at a multiple of a
-  // cache's size for each way they would drive each other out.
+  // A buffer of the section: the dimensions `leading`, then those of `like` except the axes. A tile
+  // accesses one element for each place of the transform. With `apart` these elements lie an odd
+  // number of lines apart; at a multiple of the size of a cache way they would evict each other.
   Refinement make_buffer(const std::string& name, std::vector<int64_t> leading,
                          const Refinement& like, const std::array<size_t, 2>& axes,
                          bool apart = true) {
@@ -251,14 +251,15 @@ class Rewriter {
     return out;
   }
 
-  // The whole tensor of the section as the view at the first point.
+  // The section's whole tensor behind the view.
   Refinement whole(const Refinement& view) const {
     Refinement out = *section_.find_ref(view.from);
     out.access.assign(out.access.size(), Affine());
     return out;
   }
 
-  // The values with zeros where tiles reach beyond them, and where the first tile begins.
+  // The values with zeros where tiles reach beyond them. `first` is set to where the first tile
+  // begins.
   Refinement padded(const Block& kernel, const Convolution& of, std::array<int64_t, 2>& first) {
     Refinement values = whole(*of.values);
     std::vector<int64_t> sizes = values.shape.sizes();
@@ -290,7 +291,7 @@ class Rewriter {
     return buffer;
   }
 
-  // The tile [ty][tx] in dimension 2 of a transformed tensor.
+  // The tile [ty][tx] of a transformed tensor, whose dimension 2 counts tiles.
   Refinement at_tile(Refinement tensor, const Affine& ty, const Affine& tx, int64_t columns) const {
     tensor.access[2] = ty * columns + tx;
     tensor.shape.dims[2].size = 1;
@@ -345,7 +346,7 @@ class Rewriter {
     return shared;
   }
 
-  // The kernel with the places in the transform for the taps, and the tiles for the results.
+  // The kernel, with places of the transform instead of taps and tiles instead of results.
   Block multiplied(const Block& kernel, const Convolution& of, const Refinement& values,
                    const Refinement& taps, const Refinement& products) const {
     Block out = kernel;
@@ -381,7 +382,7 @@ class Rewriter {
     return out;
   }
 
-  // The results of the tiles that are whole, or of the last ones, along each axis.
+  // Adds the kernel for the results of the whole tiles, or of the last ones, along each axis.
   void gather(const Block& kernel, const Convolution& of, const Refinement& results,
               const Refinement& products, const std::array<bool, 2>& last,
               const std::vector<SharedIndex>& shared) {
@@ -421,9 +422,9 @@ void describe(WinogradOptions& options, OptionFields& fields) {
   fields.add("tile", options.tile, "results of a tile along each of the two dimensions: 2 or 4",
              {2, 4});
   fields.add("min_channels", options.min_channels,
-             "values summed over, and results that share a value, at least", {1});
-  fields.add("min_tiles", options.min_tiles, "for which the same taps are used, at least", {1});
-  fields.add("line_bytes", options.line_bytes, "of a line of the caches", {8, 1 << 20});
+             "input channels, and also output channels, at least", {1});
+  fields.add("min_tiles", options.min_tiles, "tiles that use the same taps, at least", {1});
+  fields.add("line_bytes", options.line_bytes, "bytes of a cache line", {8, 1 << 20});
 }
 
 Status winograd(stripe::Program& program, const WinogradOptions& options, PassContext& context) {

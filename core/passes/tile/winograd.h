@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes convolutions of 3x3 taps and stride 1 with fewer products, in tiles of results: values
-// and taps are transformed, multiplied element by element (sums over channels, a product of
-// matrices for each element of the transform), and the products are transformed back.
+// Computes convolutions of 3x3 taps and stride 1 with fewer products, in tiles of results. Values
+// and taps are transformed and multiplied element by element: the sum over channels becomes a
+// matrix product for each element of the transform. The products are then transformed back.
 //
 //   #contraction #kernel block [ci:64, co:64, i:3, j:3, x:8, y:8] (                      tile: 4
 //       -1 + i + y >= 0 …, in I[-1 + i + y, -1 + j + x, ci], in K[i, j, ci, co],
@@ -21,19 +21,24 @@
 //   #winograd #kernel block [ty:2, tx:2] (
 //       in O_products[0, 0, tx + 2*ty, 0] …, out O[4*ty, 4*tx, 0] …) {…}
 //
-// Tiles of 2x2 results take 16 products where the sum takes 36, of 4x4 results 36 where it
-// takes 144. Results differ from the sum's by more than its rounding: with n products in the sum
-// and values and taps of magnitude v and k at most, by less than n * v * k * gamma(n + 20) times
-// 7.2 for tiles of 2 and 256 for tiles of 4, what the matrices enlarge at most (gamma(i) =
-// i u / (1 - i u), u half a unit in the last place of 1). Of random values no error was above 5e-6
-// and 5e-5 of the results' root mean square in fp32. An infinity or NaN reaches all results of its
-// tile. So it runs only where it is asked for.
+// A tile of 2x2 results takes 16 products where the sum takes 36, and one of 4x4 results takes 36
+// where the sum takes 144.
 //
-// A kernel qualifies whose sum runs over two windows of 3 of one input, stepping by 1, has no other
-// constraints than that input's edges, and writes every element of the other dimensions of its
-// output. Uneven ends of the output are kernels of their own. Requires: nothing. Ensures: values
-// within the bound above. Runs before split_prologue, which finds the transform of constant taps,
-// and before all passes that shape kernels, which do so with these.
+// The results differ from the sum by more than its rounding. Let the sum have n products, and let v
+// and k be the largest magnitudes of values and taps. The difference is then less than n * v * k *
+// gamma(n + 20) times 7.2 for tiles of 2, and times 256 for tiles of 4. These factors are how much
+// the matrices enlarge numbers at most. Here gamma(i) = i u / (1 - i u), and u is half a unit in
+// the last place of 1. With random values in fp32 no error was above 5e-6 (tiles of 2) and 5e-5
+// (tiles of 4) of the results' root mean square. An infinity or NaN reaches all results of its
+// tile. The pass therefore runs only where it is asked for.
+//
+// A kernel qualifies if its sum runs over two windows of 3 of one input, in steps of 1, if its only
+// constraints are the edges of that input, and if it writes every element of the other dimensions
+// of its output. Uneven ends of the output become kernels of their own.
+//
+// Requires: nothing. Ensures: values within the bound above. Runs before split_prologue, which
+// moves the transform of constant taps, and before all passes that shape kernels, which then shape
+// these.
 #pragma once
 
 #include <cstdint>
@@ -50,9 +55,9 @@ namespace stria::passes {
 struct WinogradOptions {
   std::vector<std::string> reqs = {"kernel", "contraction"};  // tags that a kernel must have
   int64_t tile = 4;           // results of a tile along each of the two dimensions: 2 or 4
-  int64_t min_channels = 32;  // values summed over, and results that share a value, at least
-  int64_t min_tiles = 12;     // for which the same taps are used, at least
-  int64_t line_bytes = 64;    // of a line of the caches
+  int64_t min_channels = 32;  // input channels, and also output channels, at least
+  int64_t min_tiles = 12;     // tiles that use the same taps, at least
+  int64_t line_bytes = 64;    // bytes of a cache line
 };
 
 void describe(WinogradOptions& options, OptionFields& fields);

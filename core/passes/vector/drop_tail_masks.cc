@@ -19,11 +19,11 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// The way from a statement of the host inward to a block.
+// The blocks from a statement of the host inward to a block.
 using Path = std::vector<Block*>;
 
-// A form of the path's last block over the host's indices ("host/name") and those of the blocks
-// between ("depth/name").
+// Writes a form of the path's last block over the host's indices ("host/name") and the indices of
+// the blocks between ("depth/name").
 Affine over_path(const Path& path, size_t depth, const Affine& form) {
   std::map<std::string, Affine> values;
   for (const auto& [name, coefficient] : form.terms()) {
@@ -42,7 +42,7 @@ Affine over_path(const Path& path, size_t depth, const Affine& form) {
   return form.substitute(values);
 }
 
-// Of the indices that over_path names, without what an affine form adds to them.
+// The ranges of the indices that over_path names, without what an affine form adds to them.
 std::map<std::string, Interval> ranges_of(const Path& path) {
   std::map<std::string, Interval> ranges;
   for (size_t depth = 0; depth < path.size(); ++depth)
@@ -56,7 +56,8 @@ bool of_host_alone(const Affine& form) {
                      [](const auto& term) { return term.first.starts_with("host/"); });
 }
 
-// Where in the host's `name` the last block's refinement lies, dimension by dimension.
+// Where the last block's view lies in the host's refinement `name`, for each dimension; nullopt if
+// it is a view of something else.
 std::optional<std::vector<Affine>> place_in(const Path& path, const Refinement& view,
                                             const std::string& name) {
   std::vector<Affine> out(view.access.size());
@@ -70,8 +71,8 @@ std::optional<std::vector<Affine>> place_in(const Path& path, const Refinement& 
   return std::nullopt;
 }
 
-// What is left of the test if the coordinate is taken out of it, if that is up to the host: lanes
-// from there on are tested away.
+// If the test is "coordinate <= end" for an `end` over the host's indices alone: that end. The test
+// turns off the lanes beyond it.
 std::optional<Affine> end_of(const Affine& test, const std::vector<Affine>& place, size_t dim) {
   const Affine rest = test + place[dim];
   return !of_host_alone(place[dim]) && of_host_alone(rest) ? std::optional(rest) : std::nullopt;
@@ -84,8 +85,8 @@ bool clamps(const Block& block) {
                      [](const Statement& stmt) { return stmt.block() && clamps(*stmt.block()); });
 }
 
-// Is the owner's allocation `name` filled by a block that clamps? Then elements of it may stand for
-// none of the tensor that they come from, and only tests keep them from being read.
+// Is the owner's allocation `name` filled by a block that clamps? It may then hold poison for
+// elements beyond the tensor, and only tests keep these from being read.
 bool may_hold_outside(const Block& owner, const std::string& name) {
   return std::any_of(owner.stmts.begin(), owner.stmts.end(), [&](const Statement& stmt) {
     const Block* block = stmt.block();
@@ -96,7 +97,8 @@ bool may_hold_outside(const Block& owner, const std::string& name) {
   });
 }
 
-// May the block compute values that the program does not ask for?
+// May the block run for lanes that the program does not ask for? No coordinate may be chosen by a
+// scalar, and all functions must be total.
 bool all_total(const Block& block) {
   return std::all_of(block.stmts.begin(), block.stmts.end(), [&](const Statement& stmt) {
     if (const auto* load = std::get_if<stripe::Load>(&stmt.op)) return load->at.empty();
@@ -166,7 +168,7 @@ class Host {
     });
   }
 
-  // The host's allocation that the refinement is a view of.
+  // The host's allocation of which the refinement is a view; null if there is none.
   const Refinement* allocated(const Path& path, const Refinement& view) const {
     std::string name = view.from;
     for (size_t depth = path.size() - 1; depth-- > 0;) {
@@ -178,7 +180,7 @@ class Host {
     return out && out->dir == RefDir::none ? out : nullptr;
   }
 
-  // Refuses lanes beyond the test.
+  // Refuses to drop the test if lanes beyond it do harm.
   Refusal why_needed(const Path& path, const Affine& form, const std::string& sums, size_t dim,
                      const Affine& end) const {
     for (const Refinement& ref : path.back()->refs)
@@ -193,8 +195,8 @@ class Host {
     return Refusal::none();
   }
 
-  // Refuses to read or write beyond the test: each dimension that moves with what is tested has to
-  // stay within the tensor, and hold what is there.
+  // Refuses a view that must not be accessed beyond the test. Each dimension that moves with the
+  // tested indices must stay within the tensor, and the elements there must hold values.
   Refusal why_not_beyond(const Path& path, const Refinement& view, const Affine& form) const {
     const std::string ends = fmt::format("'{}' ends where the lanes do", view.into);
     Path blocks = around_;
@@ -202,7 +204,7 @@ class Host {
     blocks.insert(blocks.end(), path.begin(), path.end());
     size_t depth = blocks.size() - 1;
     const Affine test = over_path(blocks, depth, form);
-    // Where in the tensor the view lies, over the indices of all blocks.
+    // Where the view lies in the tensor, as forms over the indices of all blocks.
     std::vector<Affine> place(view.access.size());
     const Refinement* at = &view;
     for (; at->dir != RefDir::none; --depth) {
@@ -223,8 +225,8 @@ class Host {
     return Refusal::none();
   }
 
-  // Do the statements of the path's last block, or of those inside, load elements of the host's
-  // `sums` that no test keeps below `end`?
+  // Do statements in the path's last block load elements of the host's `sums` without a test that
+  // keeps them below `end`?
   bool reads_beyond(Path& path, const std::string& sums, size_t dim, const Affine& end) const {
     const Block& block = *path.back();
     for (const Refinement& ref : block.refs) {
@@ -239,7 +241,7 @@ class Host {
                    (special && std::find(special->inputs.begin(), special->inputs.end(),
                                          ref.into) != special->inputs.end());
           });
-      // Whoever adds to it reads it, too.
+      // A block that aggregates into it also reads it.
       if (!used && ref.dir == RefDir::in) continue;
       if (!used && std::none_of(block.stmts.begin(), block.stmts.end(), [&](const Statement& s) {
             const auto* store = std::get_if<stripe::Store>(&s.op);
@@ -268,13 +270,13 @@ class Host {
   PassContext& context_;
 };
 
-// `path`: the entry block and so on to the block.
+// `path`: the blocks from the entry block to the one at hand.
 void visit(Path& path, const DropTailMasksOptions& options, PassContext& context) {
   Block& block = *path.back();
   const Path around(path.begin(), path.end() - 1);
   const bool holds = std::any_of(block.refs.begin(), block.refs.end(),
                                  [](const Refinement& ref) { return ref.dir == RefDir::none; });
-  // In a section allocations are the program's tensors, which anybody may read.
+  // Allocations of a section are shared by kernels, and any of them may read the whole tensor.
   if (holds && around.size() > 1) Host(around, block, options, context).run();
   for (Statement& stmt : block.stmts)
     if (Block* inner = stmt.block()) {
@@ -287,7 +289,7 @@ void visit(Path& path, const DropTailMasksOptions& options, PassContext& context
 }  // namespace
 
 void describe(DropTailMasksOptions& options, OptionFields& fields) {
-  fields.tags("reqs", options.reqs, "tags of a block of lanes");
+  fields.tags("reqs", options.reqs, "tags that a block of lanes must have");
 }
 
 Status drop_tail_masks(stripe::Program& program, const DropTailMasksOptions& options,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets the lanes of a reduction run without a test where nobody reads what the last ones add up.
+// Drops the tail mask of a reduction's lanes if nobody reads what the lanes beyond the end add up.
 //
 //   block [j:7] (…, in B[j, 0, 0] fp32(1:…, 64:16, 16:1), none new C_acc[0] fp32(16:1)) {
 //     0: block [j:16] (out C_acc[j]) { identity }
@@ -9,12 +9,14 @@
 //     2: block [j:16, j_0 = j] (99 - j - 16*j_0 >= 0; in C_acc[j] …) { C = store(load(C_acc)) }
 //   }
 //
-// The test of statement 1 goes: what C_acc holds beyond it is not read, for statement 2 has the
-// same test. Steps of the reduction then load and multiply whole vectors; only the end masks lanes.
-// Requires: what lies in the views read is there for all lanes (a panel that pack_panels has made
-// longer than its tensor), and the functions are total (core/builtins): they have a value for
-// whatever they find. Ensures: the same values are written. Runs after vectorize, which gives a
-// reduction its own place, and before split_interior, which would make a second loop for the tests.
+// The constraint in statement 1 is dropped. Nobody reads the elements of C_acc beyond it, since
+// statement 2 has the same constraint. Steps of the reduction then load and multiply whole vectors,
+// and only the store at the end masks lanes.
+//
+// Requires: what the views read is there for all lanes (as in a panel that pack_panels has made
+// longer than its tensor), and the functions are total (core/builtins): they have a value for every
+// operand. Ensures: the same values are written. Runs after vectorize, which gives a reduction its
+// accumulator, and before split_interior, which would make a second loop for the constraint.
 #pragma once
 
 #include <string>
@@ -28,7 +30,7 @@
 namespace stria::passes {
 
 struct DropTailMasksOptions {
-  std::vector<std::string> reqs = {"vector"};  // tags of a block of lanes
+  std::vector<std::string> reqs = {"vector"};  // tags that a block of lanes must have
 };
 
 void describe(DropTailMasksOptions& options, OptionFields& fields);

@@ -20,7 +20,7 @@ using stripe::Statement;
 
 bool is_power_of_two(int64_t count) { return std::has_single_bit(static_cast<uint64_t>(count)); }
 
-// The index whose values are the lanes; null if there are several, or none.
+// The index whose values are the lanes; null if there is none, or several.
 Index* lanes_of(Block& block) {
   Index* out = nullptr;
   for (Index& index : block.idxs) {
@@ -38,7 +38,7 @@ Refusal why_not(const Block& parent, const Block& block) {
   if (std::any_of(block.refs.begin(), block.refs.end(),
                   [&](const Refinement& ref) { return opens_aggregation(parent, ref); }))
     return "it starts an aggregation";
-  // What one part has written the next one could read on other units, without a barrier between.
+  // A part could read what another unit has written for the part before, without a barrier between.
   if (has_index_locations(block)) return "a location names an index";
   return Refusal::none();
 }
@@ -61,8 +61,8 @@ std::vector<Statement> parts_of(const Block& block, const Index& lanes, int64_t 
 }  // namespace
 
 void describe(LegalizeVectorsOptions& options, OptionFields& fields) {
-  fields.tags("reqs", options.reqs, "tags of a block of lanes");
-  fields.add("widest", options.widest, "lanes of a part at most, a power of two", {1, 1 << 10});
+  fields.tags("reqs", options.reqs, "tags that a block of lanes must have");
+  fields.add("widest", options.widest, "lanes of a part, at most; a power of two", {1, 1 << 10});
 }
 
 Status legalize_vectors(stripe::Program& program, const LegalizeVectorsOptions& options,

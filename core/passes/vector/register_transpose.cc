@@ -28,14 +28,15 @@ bool has_chosen_coordinates(const Block& block) {
   });
 }
 
-// The index that all lanes of outputs lie along, the one that inputs across them lie along, and
-// these inputs.
+// The two indices of a transpose. All outputs have stride 1 along `lanes`. The inputs that do not
+// are listed, and have stride 1 along `across`.
 struct Turn {
   std::string lanes, across;
   std::vector<std::string> inputs;
 };
 
-// The inputs that do not lie along `index`; false if an output does not.
+// Collects the inputs that have another stride than 0 or 1 along `index`. False if there are none,
+// or if an output does not have stride 1.
 bool inputs_across(const Block& block, const std::string& index, std::vector<std::string>& inputs) {
   for (const Refinement& ref : block.refs) {
     if (ref.dir == RefDir::none) continue;
@@ -49,7 +50,7 @@ bool inputs_across(const Block& block, const std::string& index, std::vector<std
   return !inputs.empty();
 }
 
-// Fills `turn`, or refuses a kernel that is to be left alone.
+// Finds the two indices, or refuses the kernel.
 Refusal find_turn(const Block& kernel, const RegisterTransposeOptions& options, Turn& turn) {
   const std::vector<IndexRole> roles = index_roles(kernel);
   for (const IndexRole& role : roles)
@@ -86,7 +87,7 @@ Refusal why_not(const Block& kernel, const TensorNames& around) {
   return why_points_do_not_commute(kernel, around);
 }
 
-// Makes lanes of the points of `lanes`, inside a block of the others.
+// Makes the index `lanes` the lanes of an inner block; the other indices stay in the outer block.
 void make_lanes(Block& block, const std::string& lanes, const std::vector<std::string>& tile_set) {
   std::map<std::string, int64_t> tile;
   for (const Index& index : block.idxs)
@@ -96,7 +97,7 @@ void make_lanes(Block& block, const std::string& lanes, const std::vector<std::s
   block.tags.set_all(tile_set);
 }
 
-// A block of the same points that copies what `view` reads into `tile`, a refinement of the kernel.
+// A block of the same points that copies what `view` reads into the register tile.
 Block copy_of(const Block& points, const Refinement& view, const Refinement& in_tile) {
   Block copy;
   copy.idxs = points.idxs;
@@ -111,8 +112,8 @@ Block copy_of(const Block& points, const Refinement& view, const Refinement& in_
   return copy;
 }
 
-// Tiles along the outputs at an outer point: as many as are asked for, unless their inputs, rows at
-// a distance, would push each other out of the cache's sets.
+// The number of tiles along the outputs at an outer point: options.tiles, or fewer if the rows of
+// their inputs would evict each other from the cache's sets.
 int64_t tiles_kept(const Block& kernel, const Turn& turn, int64_t lanes, const HardwareModel& model,
                    const RegisterTransposeOptions& options) {
   const MemoryUnit* cache = model.find_memory(options.memory);
@@ -137,7 +138,8 @@ int64_t tiles_kept(const Block& kernel, const Turn& turn, int64_t lanes, const H
   return options.tiles;
 }
 
-// How many outer points run in a row, in equal rows, so that enough are left for all cores.
+// How many outer points one core runs one after the other, so that there are enough such runs for
+// all cores. All runs are equally long.
 int64_t blocks_of(const Block& kernel, const Turn& turn, int64_t along, int64_t across,
                   const HardwareModel& model, const RegisterTransposeOptions& options) {
   int64_t most = options.blocks;
@@ -157,13 +159,13 @@ int64_t blocks_of(const Block& kernel, const Turn& turn, int64_t along, int64_t 
 
 void turn_kernel(Block& kernel, const Turn& turn, int64_t lanes, const HardwareModel& model,
                  const RegisterTransposeOptions& options) {
-  // An index of one value would stay inside whole, beside the lanes.
+  // An index of one value would stay in the inner block, beside the lanes, so it is removed.
   std::map<std::string, Affine> one;
   for (const Index& index : kernel.idxs)
     if (index.range == 1) one[index.name] = Affine();
   substitute_indices(kernel, one);
   std::erase_if(kernel.idxs, [&](const Index& index) { return one.count(index.name) > 0; });
-  // The others run outside.
+  // Cuts the two indices to these sizes; all other indices run outside.
   const auto cut = [&](Block& block, int64_t along, int64_t across) -> Block& {
     std::map<std::string, int64_t> size;
     for (const Index& index : block.idxs)
@@ -180,7 +182,7 @@ void turn_kernel(Block& kernel, const Turn& turn, int64_t lanes, const HardwareM
   Block& row = blocks > 1 ? cut(kernel, along, across * blocks) : kernel;
   Block& tiles = several ? cut(row, along, across) : row;
   Block points = std::move(cut(tiles, lanes, lanes));
-  // Stores go on in the same rows.
+  // The tiles along the outputs are the innermost loop, so that stores go on in the same rows.
   if (several) {
     std::stable_partition(tiles.idxs.begin(), tiles.idxs.end(),
                           [&](const Index& index) { return index.name != turn.lanes; });
@@ -222,27 +224,27 @@ void describe(RegisterTransposeOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a kernel must have");
   fields.unit("registers", options.registers, "memory unit that holds the tile; \"\" = no location",
               WhenEmpty::none);
-  fields.add("min_range", options.min_range, "indices of fewer points have no lanes", {2});
-  fields.add("tiles", options.tiles, "tiles in a row along the outputs at an outer point",
-             {1, 1 << 10});
+  fields.add("min_range", options.min_range, "an index with fewer points gets no lanes", {2});
+  fields.add("tiles", options.tiles, "tiles of an outer point along the outputs", {1, 1 << 10});
   fields.unit(
       "memory", options.memory,
-      "cache of the model whose sets keep the inputs of an outer point: where they would not, "
-      "there are fewer `tiles`; \"\" = any number",
+      "cache of the model whose sets should keep the inputs of an outer point; if they cannot, "
+      "there are fewer `tiles`; \"\" = no such cache",
       WhenEmpty::none);
-  fields.add("percent", options.percent, "of the places in its sets, for them", {1, 100});
-  fields.add("min_tiles", options.min_tiles, "where it keeps not even so many, there are `tiles`",
+  fields.add("percent", options.percent, "of the places in its sets that they may take", {1, 100});
+  fields.add("min_tiles", options.min_tiles,
+             "if the cache cannot keep even so many, there are `tiles`", {1, 1 << 10});
+  fields.add("tiles_across", options.tiles_across, "tiles of an outer point along the inputs",
              {1, 1 << 10});
-  fields.add("tiles_across", options.tiles_across,
-             "tiles along the inputs across them, one after the other", {1, 1 << 10});
   fields.add("blocks", options.blocks,
-             "outer points along the inputs across them that run one after the other, at most",
+             "outer points along the inputs that one core runs one after the other, at most",
              {1, 1 << 10});
   fields.unit("unit", options.unit, "execution unit of the model that runs them");
-  fields.add("points_per_core", options.points_per_core,
-             "outer points that are left for each instance of the unit, where there are as many; "
-             "one instance needs none",
-             {1, 1 << 10});
+  fields.add(
+      "points_per_core", options.points_per_core,
+      "runs of outer points for each instance of the unit, as far as there are so many; does "
+      "not matter if there is one instance",
+      {1, 1 << 10});
   fields.set_tags("tile_set", options.tile_set, "tags for the blocks around lanes");
   fields.set_tags("block_set", options.block_set,
                   "tags for the loop over the tiles of an outer point");

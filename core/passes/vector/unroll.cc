@@ -20,7 +20,7 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// Points of the block, with those of the blocks inside it if asked for; at most `most` + 1.
+// Points of the block, or with `with_inner` of the block and those inside it; at most `most` + 1.
 int64_t points_of(const Block& block, bool with_inner, int64_t most) {
   int64_t points = 0;
   for (const Statement& stmt : block.stmts)
@@ -48,7 +48,7 @@ Status mark(stripe::Program& program, const UnrollOptions& options, PassContext&
       });
 }
 
-// Does each value of the index write elements of its own through the refinement?
+// Do different values of the index write different elements through the refinement?
 bool writes_apart(const Block& block, const Refinement& ref, const std::string& index) {
   Block probe;
   probe.idxs = block.idxs;
@@ -68,7 +68,7 @@ bool is_parallel(const Block& block, const std::string& index) {
                      });
 }
 
-// May several units that the block's location numbers write one element through the refinement?
+// May several units, which the block's location numbers, write one element through the refinement?
 bool units_meet(const Block& block, const Refinement& ref) {
   for (const stripe::LocationUnit& unit : block.location.path)
     for (const Affine& form : unit.units)
@@ -146,11 +146,11 @@ class Expander {
       if (opens_aggregation(parent, ref)) {
         if (!writes_apart(block, ref, index->name))
           return "each copy would start its aggregation again";
-        // What is rounded after each copy the next one could load.
+        // Each copy rounds its result to storage, and the next one could load that.
         if (meets_other_view(block, names))
           return "a copy could read what the one before it has written";
       }
-      // Only lanes of one block may combine into one element without a barrier (S11).
+      // Without a barrier, only lanes of the same block may aggregate into one element (S11).
       if (in_group && units_meet(block, ref) && !writes_apart(block, ref, index->name))
         return "lanes of several copies would meet without a barrier";
     }
@@ -172,7 +172,7 @@ class Expander {
     return copies;
   }
 
-  // The block at this value of the index, which it has no more.
+  // Replaces the index by this value.
   void insert_value(Block& block, const std::string& index, int64_t value) const {
     substitute_indices(block, {{index, Affine(value)}});
     std::erase_if(block.idxs, [&](const Index& each) { return each.name == index; });
@@ -187,7 +187,7 @@ class Expander {
     if (!options_.part_name.empty()) block.tags.set(options_.part_name, value);
   }
 
-  // Brings in what the inner block's location names of the outer one's indices.
+  // Brings the outer indices that the inner block's location uses into the inner block.
   static void bring_in_location(const Block& outer, Block& inner, stripe::Location& location) {
     for (stripe::LocationUnit& unit : location.path)
       for (Affine& form : unit.units) {
@@ -198,14 +198,14 @@ class Expander {
       }
   }
 
-  // A block of one point with the copies in it, each with views that it alone has.
+  // A block of one point with the copies in it; each copy has its own views.
   Block with_views(Block block, const std::string& index, int64_t range) const {
     split_block(block, {{index, 1}});
     Block inner = std::move(*block.stmts[0].block());
     inner.location = std::move(block.location);
     block.location = {};
     block.stmts.clear();
-    // Constraints on the index alone stand in the outer block now; the copies test them.
+    // Constraints on the index stand in the outer block after the split. They go to the copies.
     std::erase_if(block.constraints, [&](const Affine& constraint) {
       if (!constraint.uses(index)) return false;
       std::map<std::string, Affine> forms;
@@ -216,7 +216,7 @@ class Expander {
     });
     bring_in_location(block, inner, inner.location);
     for (Refinement& ref : inner.refs) bring_in_location(block, inner, ref.location);
-    if (block.tags.has("deps")) {  // of the statements that are in the copies now
+    if (block.tags.has("deps")) {  // the statements are in the copies now
       inner.tags.set("deps");
       block.tags.remove("deps");
     }
@@ -237,7 +237,7 @@ class Expander {
       }
       for (Refinement& ref : copy.refs)
         if (ref.dir != RefDir::none) ref.from = own_view.at(ref.from);
-      std::map<std::string, Affine> values;  // of brought-in indices that are numbers now
+      std::map<std::string, Affine> values;  // of outer values that are numbers now
       for (Index& each : copy.idxs) {
         if (!each.affine) continue;
         each.affine = each.affine->substitute(at);
@@ -266,16 +266,17 @@ void describe(UnrollOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block must have");
   fields.add(
       "max_points", options.max_points,
-      "blocks of more points are left as loops; with expand_idx: indices of more values, with "
-      "hint: blocks of more points together with those of the blocks inside",
+      "larger blocks stay loops: points of the block; with expand_idx: values of the index; with "
+      "hint: points of the block and of the blocks inside it",
       {1, 1 << 16});
   fields.add("hint", options.hint,
-             "mark loops with #unroll_hint: whoever compiles them is asked to write them out");
-  fields.index("expand_idx", options.expand_idx,
-               "the index that is written out, a copy of the block for each value: its name, or "
-               "`#tag` for the first that has it; none = mark the block only");
+             "mark loops with #unroll_hint, a request to the compiler to unroll them");
+  fields.index(
+      "expand_idx", options.expand_idx,
+      "the index to write out, with a copy of the block for each value: its name, or `#tag` "
+      "for the first one with that tag; none = mark the block only");
   fields.add("make_views", options.make_views,
-             "keep the copies inside a block of their own that has views for each");
+             "keep the copies inside a block of their own, which has separate views for each");
   fields.set_tag("part_name", options.part_name,
                  "tag that each copy gets, with the index's value; none = no tag");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes straight-line code of a block: marks it so for emitters, or writes one index's values out.
+// Makes straight-line code of a block: marks it for emitters, or writes out the values of one
+// index.
 //
 //   block [co:4, y:4] (…) { 0: #vector block [l:16] (…) { S } }                    (no expand_idx)
 //   #unroll block [co:4, y:4] (…) { 0: #vector block [l:16] (…) { S } }
@@ -10,14 +11,18 @@
 //
 //   #unroll_hint block [k:16] (…) { S }                                            hint: true
 //
-// Marking changes no meaning; register accumulators need it: a register has no address, so its
-// subscript must be a constant. Writing out puts a copy of the block for each value of the index in
-// its place, the value inserted everywhere, locations included. Requires for that: the index is the
-// outermost that varies, or parallel, or points commute; no copy would start an aggregation again
-// that the block opens; and lanes do not combine over the index. Ensures: the same values. With
-// make_views the copies stay inside a block of their own, which has a view of its own for each copy
-// and refinement: units of one copy see its part alone. Runs after the passes that cut blocks, and
-// before split_interior, which looks for constraints inside marked blocks.
+// A mark changes no meaning. Accumulators in registers need it: a register has no address, so its
+// subscript must be a constant.
+//
+// Writing out replaces the block by one copy for each value of the index, with the value inserted
+// everywhere, locations included. With make_views the copies stay inside a block of their own. That
+// block has a separate view for each copy and refinement, so that the units of one copy see only
+// its part.
+//
+// Requires, for writing out: the index is the outermost that varies, or it is parallel, or points
+// commute; no copy would start an aggregation again that the block starts; and lanes do not combine
+// over the index. Ensures: the same values. Runs after the passes that cut blocks, and before
+// split_interior, which looks for constraints inside marked blocks.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +38,11 @@ namespace stria::passes {
 
 struct UnrollOptions {
   std::vector<std::string> reqs = {"register_tile"};  // tags that a block must have
-  // Blocks of more points are left as loops; with expand_idx indices of more values, with hint
-  // blocks of more points together with those of the blocks inside.
+  // Larger blocks stay loops. The limit counts points of the block; with expand_idx, values of the
+  // index; with hint, points of the block and of the blocks inside it.
   int64_t max_points = 64;
   std::string expand_idx;   // the index that is written out, by name or #tag; "" = mark only
-  bool hint = false;        // blocks stay loops, marked #unroll_hint to ask whoever compiles them
+  bool hint = false;        // blocks stay loops, marked #unroll_hint as a request to the compiler
   bool make_views = false;  // the copies stay inside a block that has a view for each
   std::string part_name;    // tag that each copy gets, its value the index's; "" = none
 };

@@ -34,7 +34,8 @@ bool loops_over(const Block& block, IndexKind kind) {
                      [&](const IndexRole& role) { return role.kind == kind; });
 }
 
-// Cuts the block so that outputs run outside of reductions; lanes of an output stay inside.
+// Splits the block so that output indices run outside of reductions. If an output index becomes
+// lanes, the lanes stay inside.
 void outputs_outside(Block& block, const VectorChoice& vector) {
   std::map<std::string, int64_t> tile;
   for (const IndexRole& role : index_roles(block))
@@ -43,8 +44,8 @@ void outputs_outside(Block& block, const VectorChoice& vector) {
   split_block(block, tile);
 }
 
-// Cuts the lanes off the innermost block. The block of the lanes, which may be the block itself,
-// unless that is a kernel: its points are not lanes.
+// Splits the lanes off the innermost block and returns their block. That may be the block itself,
+// unless it is a kernel, whose points are never lanes.
 Block& lanes_inside(Block& block, const VectorChoice& vector) {
   std::map<std::string, int64_t> tile;
   bool others = block.tags.has("kernel");
@@ -62,14 +63,14 @@ Block& lanes_inside(Block& block, const VectorChoice& vector) {
 
 class Vectorizer {
  public:
-  // Works on a copy of the kernel, which is only half changed when it finds a reason not to.
+  // Works on a copy of the kernel, since a refusal may come when it is half changed.
   Vectorizer(Block kernel, const TensorNames& around, const VectorizeOptions& options,
              PassContext& context)
       : kernel_(std::move(kernel)), around_(around), options_(options), context_(context) {}
 
   Block& kernel() { return kernel_; }
 
-  // Refuses a kernel that is to be left alone.
+  // Vectorises the kernel, or refuses.
   Refusal run() {
     for (Block* block : single_chain(kernel_)) start_indices_at_zero(*block);
     Block& leaf = *single_chain(kernel_).back();
@@ -107,12 +108,12 @@ class Vectorizer {
     if (overlaps && (vector.reduction || (aggregates && out->agg->type != out->shape.type)))
       return "different points of an output index write the same element";
 
-    // Nor is it known beforehand which elements a scalar chooses.
+    // It is not known beforehand which elements a scalar chooses.
     const bool chosen = stores_where_chosen(leaf);
     if (chosen && (vector.reduction || (aggregates && out->agg->type != out->shape.type)))
       return "a scalar chooses the element that it writes";
 
-    const bool in_memory = overlaps || chosen;  // running values stay where they are
+    const bool in_memory = overlaps || chosen;  // running values stay in the tensor
     if (aggregates && !in_memory) separate_reductions(leaf, vector);
     Block& inner = *single_chain(kernel_).back();
     // separate_reductions keeps names, so the choice still holds for the innermost block.
@@ -135,14 +136,14 @@ class Vectorizer {
     return !reduces && std::any_of(leaf.stmts.begin(), leaf.stmts.end(), is_named);
   }
 
-  // The most vectors, `most` at most, that divide the range; 1 if none do.
+  // The largest number of vectors, up to `most`, that divides the range; 1 if there is none.
   static int64_t whole_vectors(const VectorChoice& vector, int64_t most) {
     for (int64_t count = most; count > 1; --count)
       if (vector.range % (count * vector.lanes) == 0) return count;
     return 1;
   }
 
-  // The kernel's refinement that the innermost block knows as `view`.
+  // The kernel's name for the refinement that the innermost block calls `view`.
   std::string kernel_output(std::string view) {
     std::vector<Block*> chain = single_chain(kernel_);
     for (size_t level = chain.size() - 1; level > 0; --level)
@@ -150,7 +151,7 @@ class Vectorizer {
     return chain[0]->find_ref(view)->into;
   }
 
-  // The first block of the chain whose reduction gets running values.
+  // The first block of the chain whose reduction gets an accumulator.
   size_t first_reducing() {
     std::vector<Block*> chain = single_chain(kernel_);
     const Refinement& out = *written_ref(*chain.back());
@@ -160,7 +161,7 @@ class Vectorizer {
     return 0;
   }
 
-  // Makes the chain outputs -> reductions -> (outputs) -> innermost, so that running values can
+  // Makes the chain outputs -> reductions -> (outputs) -> innermost, so that an accumulator can
   // live between the first two.
   void separate_reductions(Block& leaf, const VectorChoice& vector) {
     bool whole_in_lanes = vector.reduction && vector.range <= vector.lanes;
@@ -177,8 +178,7 @@ class Vectorizer {
       if (outputs && !is_leaf(*block)) {
         outputs_outside(*block, VectorChoice());
       } else if (!outputs && level == first_reducing()) {
-        split_block(*block,
-                    {});  // an outer block without indices, for the running values to live in
+        split_block(*block, {});  // adds an outer block without indices, for the accumulator
       }
       return;
     }
@@ -190,7 +190,7 @@ class Vectorizer {
     for (size_t level = first_reducing(); level < chain.size() && top == chain.size(); ++level)
       if (loops_over(*chain[level], IndexKind::reduction)) top = level;
     if (top == chain.size()) {
-      // Nothing is reduced: each element is written once.
+      // The aggregation has no reduction: each element is written once.
       std::vector<const Block*> all(chain.begin(), chain.end());
       std::string leaf_name = written_ref(*chain.back())->into;
       if (writes_each_element_once(all, leaf_name)) drop_aggregation(chain, leaf_name);
@@ -216,7 +216,8 @@ class Vectorizer {
     if (!nest.refusal && is_placed && holds_numbered_blocks(host))
       nest.refusal = "running values would be set up beside lane blocks";
     if (nest.refusal) {
-      // Lanes of an output may add to memory if it holds the running type; partial results may not.
+      // Lanes of an output may add to memory if it holds the aggregation type. Lanes of a reduction
+      // need an accumulator.
       const Refinement& view = *host.find_ref(plan.name);
       if (vector.reduction || view.agg->type != view.shape.type) return nest.refusal;
       context_.note(fmt::format("{}: no accumulators: {}", kernel_.name, nest.refusal.reason()));
@@ -243,7 +244,7 @@ class Vectorizer {
     return 1;
   }
 
-  // Registers only if they hold all running values.
+  // Places the accumulator in registers only if they hold all of it.
   void place(AccumulatorPlan& plan) {
     if (options_.accumulator.empty()) return;
     int64_t vectors = 1;
@@ -274,23 +275,24 @@ class Vectorizer {
 
 void describe(VectorizeOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a kernel must have");
-  fields.add("min_range", options.min_range, "indices of fewer points are left scalar", {2});
+  fields.add("min_range", options.min_range, "an index with fewer points gets no lanes", {2});
   fields.add("reduction_lanes", options.reduction_lanes,
-             "lanes of partial results, in whole vectors of the hardware, at most; 0 = one vector",
+             "lanes of a vectorised reduction, at most, in whole vectors of the hardware; 0 = one "
+             "vector",
              {0, 1 << 16});
   fields.add("functions", options.functions,
-             "functions that the code generator writes out as a chain of operations: kernels that "
-             "compute one and reduce nothing get lanes of `function_vectors`");
+             "functions that the code generator writes out as a chain of operations; kernels that "
+             "compute one of them and reduce nothing get lanes of `function_vectors`");
   fields.add("function_vectors", options.function_vectors,
              "vectors of the hardware that are the lanes of such kernels, at most", {1, 64});
-  fields.unit("accumulator", options.accumulator, "memory unit of running values; \"\" = none",
+  fields.unit("accumulator", options.accumulator, "memory unit of accumulators; \"\" = none",
               WhenEmpty::none);
   fields.tag("reduction_inside", options.reduction_inside,
-             "tag of the block inside which running values live; what is reduced around it adds to "
-             "memory; \"\" = around the whole reduction",
+             "tag of the block inside which accumulators live; reductions around it add to memory; "
+             "\"\" = around the whole reduction",
              WhenEmpty::none);
   fields.set_tags("tile_set", options.tile_set,
-                  "tags for the blocks around lanes that loop over no reduction");
+                  "tags for the blocks around lanes that do not loop over a reduction");
 }
 
 Status vectorize(stripe::Program& program, const VectorizeOptions& options, PassContext& context) {
@@ -300,7 +302,7 @@ Status vectorize(stripe::Program& program, const VectorizeOptions& options, Pass
     if (const std::string& name = options.functions[i]; !find_builtin(name))
       return invalid_argument("/functions/{}: there is no function '{}'{}", i, name,
                               did_you_mean(name, builtin_names()));
-  // What aggregations around the kernels write.
+  // Tensors of aggregations that run around the kernels.
   std::set<std::string> running;
   for (const Block* section : {program.main(), program.prologue()})
     for (size_t r = 0; section && r < section->refs.size(); ++r)

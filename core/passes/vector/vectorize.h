@@ -13,12 +13,15 @@
 //     }
 //   }
 //
-// Requires: kernels that are chains of blocks around one block of loads, stores and scalar
-// statements. Ensures: that innermost block is tagged #vector and has one index; where a reduction
-// is inside, its running values are a new refinement (`location`) around the whole reduction, one
-// per lane if the reduction itself is vectorised, written out once. Values change only by the order
-// of a reduction. Runs after autotile, whose innermost block it turns into lanes and whose outer
-// blocks say where a reduction begins, and before thread, which splits what is left outside.
+// The innermost block becomes the lanes: it is tagged #vector and has one index. If there is a
+// reduction inside, its running values get an accumulator (at `accumulator`) around the whole
+// reduction, which is written out once. If the reduction itself is vectorised, the accumulator has
+// one element for each lane.
+//
+// Requires: the kernel is a chain of blocks around one block of loads, stores and scalar
+// statements. Ensures: the same values, except for the order of a reduction. Runs after autotile,
+// whose innermost block becomes the lanes and whose outer blocks say where a reduction begins, and
+// before thread, which splits what is left outside.
 #pragma once
 
 #include <cstdint>
@@ -34,24 +37,24 @@ namespace stria::passes {
 
 struct VectorizeOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
-  int64_t min_range = 4;                       // shorter indices are left scalar
-  // Lanes that are partial results may be several of the hardware's vectors, up to so many lanes:
-  // one addition then does not wait for the one before. 0: one vector.
+  int64_t min_range = 4;                       // an index with fewer points gets no lanes
+  // If the reduction is vectorised, the lanes may be several of the hardware's vectors, up to so
+  // many lanes: an addition then need not wait for the one before. 0: one vector.
   int64_t reduction_lanes = 0;
-  // Kernels that compute one of these functions and reduce nothing get lanes of so many of the
-  // hardware's vectors, or as many as divide the range: the long chain of operations for one vector
-  // waits for its own results, those of several side by side do not. Which functions are such
-  // chains says the pipeline, for it depends on the code generator: a call of a library waits for
-  // nothing, and loses the values of the second vector.
+  // A kernel that computes one of these functions and reduces nothing gets lanes of
+  // `function_vectors` of the hardware's vectors, or as many as divide the range. Such a function
+  // is a long chain of dependent operations, and the chains of several vectors overlap. The
+  // pipeline names the functions, since it depends on the code generator: a library call gains
+  // nothing, and must save the values of the second vector.
   std::vector<std::string> functions;
   int64_t function_vectors = 1;
-  // Where running values live; "" = no location. More of them than the model has vector registers
-  // get no location either.
+  // Memory unit of accumulators; "" = no location. If they need more vector registers than the
+  // model has, they get no location either.
   std::string accumulator = "REG";
-  // Tag of the block inside which running values live: what is reduced around it adds to memory,
-  // if that holds the running type. "", or no such block: around the whole reduction.
+  // Tag of the block inside which accumulators live. Reductions around it add to memory, if that
+  // holds the aggregation type. "", or no such block: they live around the whole reduction.
   std::string reduction_inside;
-  // Tags for the blocks around lanes that do not loop over a reduction: what `unroll` may unroll.
+  // Tags for the blocks around lanes that do not loop over a reduction: `unroll` may unroll them.
   std::vector<std::string> tile_set = {"register_tile"};
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What aggregations a kernel may contain: their start must have been spelled out by the pass
-// agg_init, and a running value is never rounded to a storage type on the way.
+// Checks the aggregations of a kernel: the pass agg_init has spelled out their start, and no
+// running value is rounded to a storage type on the way.
 #include <algorithm>
 #include <map>
 #include <string>

@@ -36,7 +36,7 @@ bool is_parallel(const Block& block, const Index& index) {
   return block.tags.has("parallel") || in_location(block.location, index.name);
 }
 
-// Whether lanes whose scalars choose the same coordinates still store to different elements.
+// Do lanes whose scalars choose the same coordinates still store to different elements?
 bool lanes_store_apart(const Refinement& ref, const stripe::ChosenCoordinates& at,
                        const Index& lane) {
   for (size_t d = 0; d < at.size() && d < ref.access.size(); ++d)
@@ -64,7 +64,7 @@ bool runs_as_lanes(const Block& block, const Index& lane, const BuildOptions& op
   return true;
 }
 
-// How a block touches one of its refinements: in a load or a store, with the coordinates that
+// How a block touches one of its refinements: by a load or a store, with the coordinates that
 // scalars choose.
 struct Touch {
   const Refinement* ref = nullptr;
@@ -227,7 +227,7 @@ Status Builder::spread_points(Frame& frame, Body& out) {
     if (index.range == 1 || !is_parallel(kernel_, index)) continue;
     if (count >= options_.enough_parallel_points && !in_group()) break;
     if (index.range > 0 && count > std::numeric_limits<int32_t>::max() / index.range) break;
-    // Points that add to one element take turns: loops, which the language lets them be.
+    // Points that add to one element take turns: they become loops, as the rules allow.
     names.push_back(index.name);
     if (stripe::combines_across_points(main_, kernel_, names)) {
       names.pop_back();
@@ -280,8 +280,8 @@ void Builder::unpack(const std::vector<const Index*>& packed, int number, Frame&
   }
 }
 
-// Whether no lane sees what another one stores. Lanes run statement by statement, points one after
-// the other: what a point reads of an earlier one, or overwrites, would differ.
+// Does no lane see what another one stores? Vector lanes run statement by statement, points run one
+// after the other: a point that reads or overwrites what an earlier one wrote would differ.
 bool Builder::lanes_keep_apart(const Block& block, const Index& lane, const Frame& parent) const {
   const auto view_around = [&](const Refinement& ref) {
     auto view = parent.views.find(parent.block ? ref.from : ref.into);
@@ -304,7 +304,8 @@ bool Builder::lanes_keep_apart(const Block& block, const Index& lane, const Fram
         continue;
       const View touched = view_around(*other.ref);
       if (memory_of(touched) != memory_of(written)) continue;
-      // Each lane has elements of its own if both touch the same ones, which the lane moves.
+      // Each lane has elements of its own if both accesses touch the same elements and the lane
+      // moves them.
       const bool same = touched.offset == written.offset && touched.scale == written.scale &&
                         other.ref->flat_access() == store.ref->flat_access();
       const bool own =
@@ -504,7 +505,8 @@ Status Builder::lanes(const Index& index, Frame frame, const Frame& parent,
   }
   if (first && last) may_be_empty = true;
   if (may_be_empty) {
-    // Masks keep inactive lanes from memory, but what all lanes share needs one that is active.
+    // Masks keep inactive lanes from memory. An element that all lanes share needs at least one
+    // active lane.
     if (first)
       some = binary(Op::lt, first,
                     last ? binary(Op::min, last, integer(type, count)) : integer(type, count));
@@ -560,7 +562,7 @@ Result<View> Builder::allocate(const Refinement& ref, const Frame& frame, int64_
   if (of_group && frame.units > 0)
     return unsupported("allocation '{}' of {} is neither of the whole group nor of one lane",
                        ref.into, name_of_block(*frame.block));
-  // In a loop of the group one copy serves all points: barriers part them (S11).
+  // In a loop of the group, one copy serves all points: barriers separate them (S11).
   if (ref.swizzle && frame.lanes > 1)
     return unsupported(
         "allocation '{}' of {}: what each lane of a vector operation holds has no swizzled layout",

@@ -1,41 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device Stripe -> kernel tree: one kernel block becomes one function. All rules of meaning that
-// emitters would otherwise each get wrong are applied here: clamped loop bounds, guards, masks,
-// index arithmetic, integer division, NaN, conversions, aggregation. Mechanical: what the blocks,
-// tags and locations say is spelled out, nothing is chosen.
+// Device Stripe -> kernel tree: one kernel block becomes one function. The rules of meaning that
+// emitters would otherwise each have to get right are applied here: clamped loop bounds, guards,
+// masks, index arithmetic, integer division, NaN, conversions, aggregation. The translation is
+// mechanical: it spells out what blocks, tags and locations say, and chooses nothing.
 //
 // How constructs translate:
-// * Indices of the kernel block that are parallel (docs/semantics.md S2) become the function's
-//   parallel variable, leading ones first until there are enough points; the others become loops.
-// * Blocks become loop nests; an index of range 1 is substituted. A constraint that involves the
-//   innermost index of its block clips that loop's bounds; others become conditions, moved out of
-//   every loop they do not depend on.
-// * #unroll blocks are written out point by point with their indices as constants; loops of
-//   #unroll_hint blocks say that it pays.
-// * #vector blocks without inner blocks become vector operations: stride 1 is contiguous, 0 is one
-//   element for all lanes (a store with an aggregation reduces over the lanes), others gather and
-//   scatter; constraints on the lane are masks. A coordinate that a scalar chooses is clamped
-//   (load) or tested (store), one for all lanes or, with lanes of scalars, each on its own.
-//   Otherwise the tag changes nothing and lanes are a loop.
-// * A load through #zero_fill reads element 0 where it lies outside, and gives 0 there; lanes are
-//   masks. Through #clamp its address is moved into the allocation (S10).
-// * Lane blocks (S11) make the kernel's points groups of lanes. The groups' indices are packed into
-//   the dimensions of a grid, the fastest ones into the first, as many as possible into one of
-//   their own: groups keep their order. An index in the location is a digit of the lane's number,
-//   lanes without a point skip the block, `special barrier` is a barrier. What is allocated around
-//   lane blocks is shared by the group; a distributed allocation (S12) is an array of each lane,
-//   whose slot the location's bit form gives. A #stencil block on distributed operands is one
-//   instruction (S14).
-// * A #pipeline=N loop of a group (S13) has N copies of what it allocates: `barrier; for k { what
-//   stands before the first barrier, for k+N-1; the rest, for k; barrier }`. A statement that has
-//   the first barrier inside is of the rest. Points that constraints leave out meet the loop's
-//   barrier, too. Elsewhere, and without any barrier, points run one after the other. What is
-//   fetched by loads and stores alone, whatever their conditions, is taken apart: `for k { the
-//   loads, for k+N-1; barrier; the rest, for k; the stores, for k+N-1 }`, so that the rest hides
-//   how long the loads take.
-// * A swizzled allocation's addresses are permuted; lanes must be a run that stays together.
-// * Allocations become arrays: in registers if located in the unit `register_unit` and every
-//   subscript is constant after unrolling, else on the stack.
+// * *Parallel indices* of the kernel block (docs/semantics.md S2) become the function's parallel
+//   variable: leading ones first, until there are enough points. The others become loops.
+// * *Blocks* become loop nests; an index of range 1 is substituted. A constraint that involves the
+//   innermost index of its block clips that loop's bounds. Others become conditions, moved out of
+//   every loop that they do not depend on.
+// * *#unroll* blocks are written out point by point, with their indices as constants. Loops of
+//   *#unroll_hint* blocks carry a hint that unrolling pays.
+// * *#vector* blocks without inner blocks become vector operations. Stride 1 is contiguous. Stride
+//   0 is one element for all lanes; a store with an aggregation then reduces over the lanes. Other
+//   strides gather and scatter. Constraints on the lane are masks. Any other #vector block becomes
+//   a loop over its lanes.
+// * *Chosen coordinates* are clamped in loads and tested in stores: once for all lanes, or, if the
+//   scalar has lanes, for each lane.
+// * *#zero_fill*: a load that lies outside reads element 0 and gives 0; with lanes, masks do that.
+//   *#clamp*: the address is moved into the allocation (S10).
+// * *Lane blocks* (S11) make each point of the kernel a group of lanes. The groups' indices are
+//   packed into the dimensions of a grid, so that groups keep their order: the fastest ones into
+//   the first dimension, and as many as possible get a dimension of their own. An index in the
+//   location is a digit of the lane's number. Lanes without a point skip the block. `special
+//   barrier` is a barrier. The group shares what is allocated around lane blocks. A distributed
+//   allocation (S12) is an array of each lane; the bit form of its location gives the slot. A
+//   #stencil block on distributed operands is one instruction (S14).
+// * *#pipeline=N* on a loop of a group (S13) makes N copies of what the loop allocates: `barrier;
+//   for k { what stands before the first barrier, for k+N-1; the rest, for k; barrier }`. A
+//   statement that contains the first barrier belongs to the rest. Points that constraints leave
+//   out meet the loop's barrier, too. If the first part consists of loads and stores alone,
+//   whatever their conditions, it is split: `for k { the loads, for k+N-1; barrier; the rest, for
+//   k; the stores, for k+N-1 }`. So the rest hides the latency of the loads. A #pipeline loop
+//   elsewhere, or one without a barrier, runs its points one after the other.
+// * *Swizzles* permute the addresses of an allocation. Lanes of one access must be a run that stays
+//   together.
+// * *Allocations* become arrays. They are in registers if they are located in the unit
+//   `register_unit` and every subscript is constant after unrolling; otherwise on the stack.
 #pragma once
 
 #include <array>
@@ -49,23 +51,24 @@
 namespace stria::semtree {
 
 struct BuildOptions {
-  DataType index_type = DataType::i64;  // i32 or i64; with i32, what it cannot count fails
-  bool narrow_indices = false;          // i32 instead for kernels in which no index, offset or
-                                        // bound can leave it
+  DataType index_type = DataType::i64;  // i32 or i64; with i32, larger numbers fail
+  bool narrow_indices = false;          // use i32 if no index, offset or bound of a kernel can
+                                        // leave it
   std::string register_unit = "REG";    // the memory unit whose allocations are registers
   int64_t enough_parallel_points = 128;
-  // The most groups of lanes in each dimension of their grid. Numbers of groups are told apart by
-  // the first dimension alone if the others have 1.
+  // The most groups of lanes in each dimension of their grid. If the others have 1, the first
+  // dimension alone numbers all groups.
   std::array<int64_t, 3> largest_grid = {INT64_MAX, 1, 1};
   int64_t stack_limit_bytes = 256 * 1024;      // of all allocations of a kernel outside registers
-  int64_t unrolled_statement_limit = 1 << 17;  // of the function, each unrolled one counted
+  int64_t unrolled_statement_limit = 1 << 17;  // statements of a function, after unrolling
   int max_lanes = 64;                          // wider #vector blocks run as loops
-  bool only_powers_of_two_lanes = false;       // so do those of 3, 5, 6, …
+  bool only_powers_of_two_lanes = false;       // #vector blocks of 3, 5, 6, … lanes do so too
   // The emitter can load one lane of each of several slots of an array in registers (tree.h,
   // Array).
   bool loads_across_slots = false;
-  // Single elements in a row of what a group shares are loaded as one vector of so many bytes, and
-  // once where nothing may write them in between; 0: as they stand.
+  // Loads of single elements in a row, from memory that a group shares, become one load of a vector
+  // of so many bytes; repeated loads are dropped if nothing may write the elements in between. 0:
+  // loads stay as they are.
   int64_t shared_vector_bytes = 0;
 };
 

@@ -22,7 +22,8 @@ struct View {
   Affine offset;      // elements, over loop variables and kLane
   int64_t scale = 1;  // > 1: one copy of the allocation per lane, lanes innermost
   std::optional<stripe::Aggregation> agg;
-  // The allocation, or main's view, that it is of, and its coordinates there.
+  // The allocation that it is a view of (for a tensor of the program: main's view), and its
+  // coordinates in it.
   const stripe::Refinement* whole = nullptr;
   std::vector<Affine> coordinates;
   // What a load outside of `whole` gives (S10).
@@ -42,7 +43,7 @@ struct Frame {
   std::map<std::string, Value> scalars;
   int lanes = 1;
   ExprRef mask;      // of the lanes; null = all
-  size_t units = 0;  // leading lane units whose number is known: all of them inside a lane block
+  size_t units = 0;  // how many leading lane units have a known number: inside a lane block, all
   bool repeats = false;  // inside a loop of the group
 };
 
@@ -56,7 +57,7 @@ class Builder {
  private:
   // --- build.cc: blocks
   Status make_parameters(Frame& outside);
-  // Binds the kernel's parallel indices; what decodes them goes to `out`.
+  // Binds the kernel's parallel indices. The code that decodes them goes to `out`.
   Status spread_points(Frame& frame, Body& out);
   // Binds the indices, fastest first, whose points `number` counts.
   void unpack(const std::vector<const stripe::Index*>& packed, int number, Frame& frame, Body& out);
@@ -76,11 +77,11 @@ class Builder {
   Status view_parent(Frame& frame, const Frame& parent) const;
   // Fails if the function grows beyond its limit.
   Status count_statement(const stripe::Block& block);
-  // Memory for an allocation of frame.block, so many times: of each lane, or outside lane blocks of
-  // the group.
+  // Memory for an allocation of frame.block, in so many copies. Inside lane blocks each lane has
+  // its own; outside of them the group shares it.
   Result<View> allocate(const stripe::Refinement& ref, const Frame& frame, int64_t copies);
-  // Takes out of `pending` what the frame's indices decide. False: never holds. What may fail goes,
-  // over loop variables and kLane, to `open`.
+  // Takes out of `pending` what the frame's indices decide. False: a constraint never holds.
+  // Constraints that may fail go to `open`, over loop variables and kLane.
   bool decide(const Frame& frame, std::vector<Affine>& pending, std::vector<Affine>& open) const;
   // Runs `inner` under the conditions.
   Status guarded(const std::vector<Affine>& conditions, Body& out,
@@ -88,18 +89,18 @@ class Builder {
 
   // --- group.cc: lanes of a group (S11 to S14)
   bool in_group() const { return !units_.empty(); }
-  // One lane has nobody to share with or to wait for; several such groups may be a group of the
-  // device.
+  // A group of one lane has nobody to share with or to wait for; the device may run several such
+  // groups as one.
   bool has_lanes() const { return in_group() && units_[0].count * units_[0].inside > 1; }
-  // Whether `frame` runs once for several lanes, which only loops, lane blocks and barriers may.
+  // Does `frame` run once for several lanes? Only loops, lane blocks and barriers may.
   bool above_lanes(const Frame& frame) const { return frame.units < units_.size(); }
-  // Binds the indices that the block's location names to the lane that runs; the lanes that have no
-  // point fail `conditions`.
+  // Binds the indices that the block's location names to the lane that runs. Lanes without a point
+  // fail `conditions`.
   Status bind_lanes(Frame& frame, const Frame& parent, std::vector<Affine>& conditions);
-  // The number of the lane's unit, as the name of a variable.
+  // The name of the variable that holds the number of the lane's unit.
   const std::string& unit_number(size_t unit);
   bool is_pipelined(const stripe::Block& block, const Frame& frame) const;
-  // The points of a #pipeline=N block: what stands before its first barrier runs N-1 points ahead,
+  // The points of a #pipeline=N block. What stands before its first barrier runs N-1 points ahead,
   // into copies of the block's allocations.
   Status pipelined(const Frame& frame, const Frame& parent, const std::vector<Affine>& pending,
                    Body& out);
@@ -109,17 +110,18 @@ class Builder {
 
   // --- place.cc: where elements lie
   Result<Place> place(const View& view, const Frame& frame, Body& out);
-  // Do so many lanes' elements lie in the allocation whatever the conditions around say?
+  // Do the elements of so many lanes lie in the allocation, whatever the conditions around say?
   bool exists(const View& view, int lanes) const;
-  // For a load that may lie beyond the allocation: moves the place into it. Of #zero_fill returns
-  // where it was inside; null: everywhere, or the place has a mask for that.
+  // For a load that may lie beyond the allocation: moves the place into it. For #zero_fill it
+  // returns the condition under which the place was inside; null: always, or the place has a mask
+  // for that.
   Result<ExprRef> move_inside(const View& view, const Frame& frame, Place& p, Body& out);
 
   // --- leaf.cc: statements of one point
   Status statements(Frame& frame, Body& out);
   Status statement(Frame& frame, const stripe::Statement& statement, Body& out);
   bool runs_in_memory(const Place& p, const Frame& frame) const;
-  // Asks for what the view has, run by run; of tensors only.
+  // Prefetches what the view has, run by run; for tensors only.
   Status prefetch(const stripe::Refinement& ref, const Frame& frame, Body& out);
   Status load(Frame& frame, const stripe::Load& load, Body& out);
   Status store(Frame& frame, const stripe::Store& store, Body& out);
@@ -139,7 +141,7 @@ class Builder {
   };
   Result<std::vector<Choice>> choices(const Frame& frame, const View& view, const std::string& ref,
                                       const stripe::ChosenCoordinates& at) const;
-  // Moves the place by the chosen elements, each within its dimension.
+  // Moves the place by the chosen elements, each of them within its dimension.
   void move_place(Place& p, const std::vector<Choice>& choices, const Frame& frame, Body& out);
   ExprRef load_place(const Place& place, std::string_view hint, Body& out);
   ExprRef named(ExprRef expr, std::string_view hint, Body& out);

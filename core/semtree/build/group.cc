@@ -120,7 +120,7 @@ Status Builder::barrier(const Frame& frame, const stripe::Special& special, Body
 }
 
 bool Builder::is_pipelined(const Block& block, const Frame& frame) const {
-  // Without a barrier each lane uses what it has fetched itself, point after point.
+  // Without a barrier each lane uses what it has fetched itself, one point after the other.
   return in_group() && above_lanes(frame) && block.tags.integer("pipeline").value_or(1) > 1 &&
          std::any_of(block.stmts.begin(), block.stmts.end(), has_barrier);
 }
@@ -140,8 +140,9 @@ void add_assigned(const Statement& statement, std::set<int>& to) {
     to.insert(branch->kept.begin(), branch->kept.end());
 }
 
-// Loads and what they need come first; what waits for them goes with the stores, under the same
-// conditions. Of the conditions in `fetch` too; both halves' variables are added to what they use.
+// Splits `fetch` into `loads`, with all that loads need, and `stores`, with what waits for them,
+// under the same conditions. Conditions inside are split likewise. The variables that the halves
+// use are added to `needed` and `used_later`.
 void take_apart(Body fetch, If& loads, If& stores, std::set<int>& needed,
                 std::set<int>& used_later) {
   Body first, later;  // backwards
@@ -172,16 +173,19 @@ void take_apart(Body fetch, If& loads, If& stores, std::set<int>& needed,
 
 }  // namespace
 
-// barrier; for k: if k+N-1 < range: fetch(k+N-1); rest(k); barrier. The barrier parts what is
-// fetched from who reads it, and rest(k-1) from the fetch that overwrites its copy of the
-// allocations. It stands at the loop's end: a driver for CPUs makes wrong code of one at its
-// beginning. A fetch that is nothing but loads and stores to the allocations, of what rest() leaves
-// alone, under whatever conditions, is taken apart: for k: if k+N-1 < range: its loads; barrier;
-// rest(k); if k+N-1 < range: its stores. Nothing waits for the loads before rest(k) is done, and no
-// compiler moves them over the barrier, down to the stores. The last barrier parts all but the last
-// rest(k) from what comes behind the loop, as the block's own would. `pending` are constraints on
-// the loop's own indices, the same for all lanes: a point that fails them is neither fetched nor
-// worked on.
+// Emits `barrier; for k { if k+N-1 < range: fetch(k+N-1); rest(k); barrier }`. The barrier
+// separates what is fetched from those who read it, and rest(k-1) from the fetch that overwrites
+// its copy of the allocations. It stands at the loop's end, since a driver for CPUs compiles one at
+// the loop's beginning wrongly.
+//
+// A fetch is split if it consists of loads and of stores to the allocations, under whatever
+// conditions, and rest() leaves what it loads alone: `for k { if k+N-1 < range: its loads; barrier;
+// rest(k); if k+N-1 < range: its stores }`. Nothing waits for the loads before rest(k) is done, and
+// no compiler moves them over the barrier, down to the stores. The last barrier separates all but
+// the last rest(k) from what comes behind the loop, as the block's own barrier would.
+//
+// `pending` are constraints on the loop's own indices. They are the same for all lanes: a point
+// that fails them is neither fetched nor worked on.
 Status Builder::pipelined(const Frame& outer, const Frame& parent,
                           const std::vector<Affine>& pending, Body& out) {
   const Block& block = *outer.block;
@@ -220,7 +224,8 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent,
       value = binary(Op::rem, value, integer(type, digit.index->range));
     return Affine::of(nest_.define(digit.index->name, value, {0, digit.index->range - 1}));
   };
-  // The statements [from, to) at `point`, with the copy number `copy` of the allocations.
+  // The statements before the first barrier, or the others, at `point`, with the copy number `copy`
+  // of the allocations.
   const auto part = [&](const Affine& point, const Affine& copy, bool fetches, Body& to) -> Status {
     Frame at = frame;
     for (const Digit& digit : digits) {
@@ -288,7 +293,7 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent,
   return {};
 }
 
-// Whether there are loads in the fetch which may stand before `rest`, and its stores behind it.
+// Does the fetch have loads that may stand before `rest`, with its stores behind it?
 bool Builder::goes_apart(const Body& fetch, const Body& rest) const {
   std::set<int> written;
   const auto add = [&](const Statement& statement) {
@@ -334,7 +339,7 @@ Status Builder::instruction(const Frame& frame, const std::string& name, Body& o
     if (!slot)
       return unsupported("operand '{}' of the stencil '{}' in {} is not held by lanes", ref->into,
                          name, name_of_block(block));
-    // Elements that the block's points touch, from the view's corner.
+    // The elements that the block's points touch, from the view's corner.
     std::vector<int64_t> extent;
     int64_t elements = 1;
     for (size_t d = 0; d < view.coordinates.size(); ++d) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of a device program as every code generator meets them: which blocks they are, in
-// launch order, and what each is called with.
+// The kernels of a device program, as every code generator meets them: which blocks they are, in
+// launch order, and which arguments each has.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ struct KernelBlock {
 // Points into the program, which must outlive it.
 struct ProgramKernels {
   std::vector<KernelBlock> kernels;  // statements of #prologue, then of #main, in order
-  std::deque<stripe::Block> made;    // blocks around specials that stand in a part themselves
+  std::deque<stripe::Block> made;    // a block for each special that is a statement of a part
 };
 
-// Verifies the program's structure (text from elsewhere may be well-formed and still name what is
-// not there); its accesses are trusted.
+// Verifies the program's structure, for text from elsewhere may be well-formed and still name what
+// is not there. Its accesses are trusted.
 Result<ProgramKernels> kernels_of(const stripe::Program& program);
 
 struct KernelArgument {
@@ -40,8 +40,8 @@ struct KernelArgument {
   bool readable = false;  // an `in` or `inout` refinement
 };
 
-// Of the function made from `kernel`: out and inout refinements in printed order, then in
-// refinements.
+// The arguments of the function made from `kernel`: out and inout refinements in printed order,
+// then in refinements.
 std::vector<KernelArgument> arguments_of(const stripe::Block& kernel, const Function& function);
 
 }  // namespace stria::semtree

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The units that the lane blocks of a kernel name, and what bit forms over coordinates come to;
+// The units that the lane blocks of a kernel name, and the values of bit forms over coordinates;
 // private to this folder.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace stria::semtree {
 
-// A unit of which a group has several: WARP, and in each of them LANE.
+// A unit of which a group has several, as WARP, and LANE in each WARP.
 struct LaneUnit {
   std::string name;
   int64_t count = 1;   // numbers that lane blocks use, from 0
@@ -23,21 +23,21 @@ struct LaneUnit {
 // A block with unit numbers in its location, inside the located kernel (docs/semantics.md S11).
 bool is_lane_block(const stripe::Block& block);
 
-// Lanes of a group, and elements of a stencil's operand, at most.
+// The most lanes of a group, and the most elements of a stencil's operand.
 inline constexpr int64_t kMostLanes = 1 << 16;
 
 // Outermost first; empty if the kernel has no lane blocks. Fails where blocks disagree about which
 // unit stands inside which, and beyond kMostLanes.
 Result<std::vector<LaneUnit>> lane_units(const stripe::Block& kernel);
 
-// The bit form's value over coordinates that are affine over `box` (inclusive ranges), as an affine
-// form. Fails with the reason if a field takes part of a variable, or if terms may carry into each
-// other.
+// The value of a bit form, as an affine form. `coordinates` are affine over `box` (inclusive
+// ranges). Fails with the reason if a field takes part of a variable, or if terms may carry into
+// each other.
 Result<Affine> value_of(const stripe::BitFieldForm& form, const std::vector<Affine>& coordinates,
                         const std::map<std::string, Interval>& box);
 // The bit form named `slot` of a distributed allocation's location (S12), else null.
 const stripe::BitFieldForm* slot_form(const stripe::Refinement& allocation);
-// Slots that one lane holds: the largest over all coordinates, and one; saturates.
+// The slots that one lane holds: the largest slot over all coordinates, and one; saturates.
 int64_t slots_of(const stripe::Refinement& allocation);
 
 }  // namespace stria::semtree

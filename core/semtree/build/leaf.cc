@@ -131,7 +131,7 @@ void Builder::move_place(Place& p, const std::vector<Choice>& choices, const Fra
     moved = moved ? binary(Op::add, moved, term) : term;
   }
   if (moved->type.lanes > 1) {
-    // Each lane goes its own way.
+    // Each lane has coordinates of its own.
     if (p.lanes > 1)
       moved = binary(Op::add, moved, binary(Op::mul, iota(type, p.lanes), integer(type, p.stride)));
     p.lanes = frame.lanes;
@@ -174,7 +174,7 @@ Status Builder::prefetch(const stripe::Refinement& ref, const Frame& frame, Body
       ref.shape.element_count() == 0)
     return {};
   STRIA_ASSIGN(Place first, place(view, frame, out));
-  // One dimension lies in a row; over the others a run follows the other.
+  // One dimension lies in a row; the others count the runs.
   std::vector<Dim> outer;
   for (const Dim& dim : ref.shape.dims) {
     if (dim.stride == 1 && first.lanes == 1) {
@@ -254,7 +254,8 @@ Status Builder::store(Frame& frame, const stripe::Store& store, Body& out) {
     stored.prefetch = ref->tags.integer("prefetch").value_or(0);
     return {};
   }
-  // What a scalar puts outside the view is not stored: a condition, or where lanes differ a mask.
+  // A store whose chosen coordinate is outside the view does nothing: a condition, or a mask if
+  // lanes differ.
   ExprRef condition, mask;
   for (const Choice& choice : chosen) {
     if (choice.size == 0) return {};
@@ -276,12 +277,12 @@ void Builder::store_element(Frame& frame, const View& view, const Place& p, cons
                             Body& out) {
   if (view.agg) return store_combined(frame, view, p, value, out);
   const DataType element = function_.element_type(view.memory);
-  // What was widened on the way here is copied as it was.
+  // A value that was widened when it was loaded is copied as it was.
   auto same = value->kind == ExprKind::variable ? stored_as_.find(value->var) : stored_as_.end();
   ExprRef stored = same != stored_as_.end() && same->second->type.scalar == element
                        ? same->second
                        : convert_to(element, value);
-  // Of lanes that store to one element the last one is seen.
+  // If lanes store to one element, the last one is seen.
   stored = p.lanes == 1 ? lane(stored, stored->type.lanes - 1) : broadcast(stored, p.lanes);
   out.push_back({Store{p, std::move(stored)}});
 }

@@ -121,7 +121,8 @@ bool LoopNest::turns_inside_out(Body& body, std::set<int> inside, bool runs, Bod
     const int var = defined_by(body[i]);
     if (var < 0) return false;
     const Load* load = std::get_if<Load>(&body[i].op);
-    // Before the loop a load needs a point that makes it, and memory that the loop leaves as it is.
+    // A load may move before the loop only if a point surely executes it, and the loop leaves its
+    // memory as it is.
     stays.push_back(uses_any(body[i], inside) ||
                     (load && (!runs || std::any_of(written.begin(), written.end(), [&](int memory) {
                        return may_alias(memory, load->place.memory);
@@ -149,7 +150,7 @@ Body LoopNest::finish(Body body) {
 }
 
 void LoopNest::measure(const Affine& form) const {
-  // Terms one after the other: no sum on the way is larger than that of their sizes.
+  // Adds terms one after the other: no sum on the way is larger than the sum of their sizes.
   constexpr double kLargest = std::numeric_limits<int32_t>::max();
   double reach = std::abs(static_cast<double>(form.constant()));
   for (const auto& [name, coefficient] : form.terms()) {
@@ -175,7 +176,7 @@ ExprRef LoopNest::value(const Affine& form) const {
   const auto subtract = [&](const ExprRef& term) {
     sum = exact(binary(Op::sub, sum ? sum : integer(type, 0), term));
   };
-  // What is added first, so that the text has no leading minus where it can be helped.
+  // The term to begin with, so that the text has no leading minus if that can be helped.
   for (const auto& [name, coefficient] : form.terms())
     if (coefficient > 0)
       add(exact(binary(Op::mul, names_.at(name).value, integer(type, coefficient))));

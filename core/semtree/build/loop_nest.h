@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops that are open while a kernel is built: gives index names their variables, turns affine
-// forms into expressions, and puts each part of an address at the outermost loop that decides it.
+// The loops that are open while a kernel is built. It gives index names their variables, turns
+// affine forms into expressions, and puts each part of an address at the outermost loop that
+// decides it.
 #pragma once
 
 #include <map>
@@ -35,29 +36,30 @@ class LoopNest {
   std::string define_outside(std::string_view hint, ExprRef value, Interval range);
   // A narrower range that is known to hold.
   void narrow(const std::string& name, Interval range) { box_[name] = range; }
-  // kLane in the box, for intervals of forms over lanes; it has no value.
+  // Adds kLane to the box, for intervals of forms over lanes. It has no value.
   void bind_lane(Interval range) { box_[kLane] = range; }
   void unbind_lane() { box_.erase(kLane); }
   const std::map<std::string, Interval>& box() const { return box_; }
-  // The same without what narrowed them.
+  // The same, without what narrow() has changed.
   const std::map<std::string, Interval>& declared_box() const { return declared_box_; }
 
   // May an element of one be an element of the other?
   bool may_alias(int memory, int other) const;
 
   void open() { levels_.emplace_back(); }
-  // Closes the innermost level: `body` preceded by the address parts that were placed there. A body
-  // that ends in a condition independent of the loop, with nothing but definitions before it, is
-  // turned inside out: what the condition needs comes before it, the loop and the other definitions
-  // into it. `unroll`: the hint that a loop of constant bounds gets.
+  // Closes the innermost level, and returns its loop, preceded by the address parts that were
+  // placed before it. If the body ends in a condition that is independent of the loop, with nothing
+  // but definitions before it, the two are swapped: what the condition needs comes first, then the
+  // condition, and in it the loop with the other definitions. `unroll`: the hint that a loop of
+  // constant bounds gets.
   Body close(const std::string& name, int var, ExprRef lower, ExprRef upper, Body body,
              bool unroll = false);
-  // At the end: what was placed outside all loops, then `body`.
+  // Ends the function: what was placed outside all loops, then `body`.
   Body finish(Body body);
 
   // The form as one expression over loop variables.
   ExprRef value(const Affine& form) const;
-  // Whether all values so far, and the sums on the way to them, stay inside of what i32 can hold.
+  // Do all values so far, and the sums on the way to them, fit into i32?
   bool fits_32_bits() const { return fits_32_bits_; }
   // Counts a form that emitters compute beside those of `value`.
   void measure(const Affine& form) const;
@@ -77,8 +79,8 @@ class LoopNest {
     std::map<std::vector<Affine::Term>, ExprRef> offsets;
   };
 
-  // Splits off the statements of `body` that may run once before the loop instead, if it can be
-  // turned inside out; `inside`: the variables that differ from point to point.
+  // Splits off the statements of `body` that may run once before the loop instead, if condition and
+  // loop can be swapped. `inside`: the variables that differ from point to point.
   bool turns_inside_out(Body& body, std::set<int> inside, bool runs, Body& before) const;
   std::string define_at(size_t level, std::string_view hint, ExprRef value, Interval range);
 

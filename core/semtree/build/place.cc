@@ -48,7 +48,7 @@ Result<Place> Builder::place(const View& view, const Frame& frame, Body& out) {
   p.stride = at.coefficient(kLane);
   p.lanes = p.stride == 0 ? 1 : frame.lanes;
   at.add_term(kLane, -p.stride);
-  // Beyond the form's own reach: what emitters add to it.
+  // Emitters add to the form: its own range is not enough.
   nest_.measure(at + (at.constant() < 0 ? -1 : 1) * std::abs(p.stride) * (p.lanes - 1));
   if (p.lanes == 1) {
     p.stride = 1;
@@ -128,7 +128,7 @@ Result<ExprRef> Builder::move_inside(const View& view, const Frame& frame, Place
     p.constant = 0;
     return ExprRef();
   }
-  // Lanes in a row that are inside together read their row or the first one.
+  // If lanes in a row are inside together, they read their row; otherwise the first one.
   const bool together = p.stride == 1 && view.whole->shape.span_elements() >= p.lanes &&
                         std::all_of(conditions.begin(), conditions.end(), [&](const Affine& form) {
                           return holds_together(form, kLane, frame.lanes);

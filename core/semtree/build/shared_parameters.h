@@ -6,9 +6,9 @@
 
 namespace stria::semtree {
 
-// Sets Barrier::parameters where memory of the caller is touched before and behind it, one of the
-// two a store, and Parameter::shared of that memory. Both sides of a barrier in a loop are the
-// whole loop's.
+// Sets Barrier::parameters if memory of the caller is touched both before and behind the barrier
+// and one of the two is a store, and Parameter::shared of that memory. For a barrier in a loop,
+// both sides are the whole loop.
 void find_shared_parameters(Function& function);
 
 }  // namespace stria::semtree

@@ -28,7 +28,7 @@ class CExpressions {
   std::string load(const Place& place);
   // Statements that store `value`, one per line.
   std::vector<std::string> store(const Place& place, const Expr& value);
-  // An array of registers: its slot as a variable. Otherwise an element.
+  // For an array in registers its slot, as a variable; otherwise the element.
   std::string element(const Place& place);
 
  private:
@@ -42,7 +42,7 @@ class CExpressions {
   std::string reduce(const Expr& e);
   std::string select(const Expr& e);
   std::string index(const Place& place, int64_t lane);
-  // A vector of the values, which are parted by commas.
+  // A vector of the values, which are separated by commas.
   std::string vector_of(Type type, const std::string& values);
   // The load or store (`key`) of lanes in a row, by the vector's own pointer where the language has
   // that.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel tree as source text of a C-family language, spelled by a Dialect. One work item runs
-// one parallel point. For each parameter `P` of the function a kernel has two: the memory object
-// `stria_base_P`, and `stria_at_P`, the element of it (unsigned, 64 bits) at which the tensor
+// The kernel tree as source text of a C-family language, spelled by a Dialect. One lane runs one
+// parallel point. For each parameter `P` of the function the kernel has two: the memory object
+// `stria_base_P`, and `stria_at_P` (unsigned, 64 bits), the element of it at which the tensor
 // starts. source_names.h says what is called how.
 #pragma once
 
@@ -20,9 +20,9 @@ class CPrinter {
  public:
   explicit CPrinter(const Dialect& dialect);
 
-  // Adds `function` as a kernel called `symbol`. Points are run in groups of `group_points`; those
-  // of the last group that the function does not have do nothing. The kernel's text, which needs
-  // that of common(). Fails with `unsupported`, naming what the dialect lacks.
+  // Adds `function` as a kernel called `symbol`, and returns the kernel's text, which needs the
+  // text of common(). Points run in groups of `group_points`; the points of the last group that the
+  // function does not have do nothing. Fails with `unsupported`, naming what the dialect lacks.
   Result<std::string> add(const Function& function, const std::string& symbol,
                           int64_t group_points);
 

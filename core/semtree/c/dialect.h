@@ -31,16 +31,16 @@ struct Spelling {
   std::vector<std::string> helpers;  // keys of Dialect::helpers that the text calls
 };
 
-// Bytes: of the widest vector.
+// Bytes of the widest vector.
 inline constexpr int64_t kMemoryAlignment = 64;
 
 struct Dialect {
-  // Element types as values. A type that is missing is not supported. A vector type's name is the
-  // element's with `vector_mark` and the number of lanes behind it; a vector of truth values is
-  // `lane_mask` with all bits of a lane set or none. fp16 and bf16 are the bits of a number:
+  // Element types as values. A type that is missing is not supported. A vector type is named by its
+  // element type, `vector_mark` and the number of lanes. A vector of truth values is of the type
+  // `lane_mask`, with all bits of a lane set or none. fp16 and bf16 are the bits of a number;
   // conversions are spelled below.
   std::map<DataType, std::string> types;
-  // As elements of memory, where that differs, and as lanes of a vector, where that does.
+  // The same as elements of memory, and as lanes of a vector, where those differ.
   std::map<DataType, std::string> memory_types, lane_types;
   std::string lane_mask;
   std::string vector_mark;
@@ -54,10 +54,10 @@ struct Dialect {
   //   "literal.infinity", "literal.nan"
   //   "load": lanes from address $0
   //   "store": lanes $1 to address $0
-  //   "load.aligned", "store.aligned" of an array that lanes share, "load.parameter",
-  //       "store.parameter" of a tensor: the same where the address is a multiple of the vector if
-  //       the memory begins at one of kMemoryAlignment bytes; may be missing
-  //   "lanes": a vector of the values $0, which are parted by commas; without it "($T)($0)"
+  //   "load.aligned", "store.aligned" (an array that lanes share), "load.parameter",
+  //       "store.parameter" (a tensor): the same for an address that is a multiple of the vector,
+  //       if the memory begins at a multiple of kMemoryAlignment bytes; may be missing
+  //   "lanes": a vector of the values $0, separated by commas; without it "($T)($0)"
   //   "component": lane $0 of vector $1; $0 is one hexadecimal digit
   //   "to_mask": a comparison of lanes $0 as a mask
   //   "mask_as": mask $0 as wide as $T
@@ -80,12 +80,11 @@ struct Dialect {
   std::string pointer_space;         // before the type of a parameter
   std::string no_alias;              // behind its star
   std::string point;                 // number of the parallel point that runs
-  std::array<std::string, 3> group;  // of the group in each dimension, where lanes run points
-                                     // together, and
-  std::string lane;                  // of the lane in it; empty: the language has no groups
-  std::string shared_space;    // before the type of an array that the lanes of a group share, and
-  std::string shared_aligned;  // behind it: it begins at a multiple of kMemoryAlignment bytes
-  std::string preamble;        // at the top of the source
+  std::array<std::string, 3> group;  // number of the group, in each dimension of the grid
+  std::string lane;                  // number of the lane in it; empty: the language has no groups
+  std::string shared_space;          // before the type of an array that the lanes of a group share
+  std::string shared_aligned;        // behind it: it begins at a multiple of kMemoryAlignment bytes
+  std::string preamble;              // at the top of the source
 };
 
 // "float", "signed", "unsigned" or "bool".

@@ -18,10 +18,10 @@ namespace stria::semtree {
 
 struct SourceOptions {
   BuildOptions build;
-  // Lanes of a group where the program has no lane blocks: points do not meet then, so this only
-  // has to suit the hardware.
+  // Lanes of a group if the program has no lane blocks. Its points do not meet then, so the number
+  // only has to suit the hardware.
   int64_t group_points = 1;
-  // What a group may have at most.
+  // The most that a group may have.
   int64_t shared_bytes = INT64_MAX;
   int64_t largest_group = INT64_MAX;  // lanes
   bool print_semtree = false;
@@ -33,9 +33,9 @@ struct SourceKernel {
   bool in_prologue = false;
   int64_t statement = 0;
   int64_t points = 0;        // lanes of all groups; may be 0
-  int64_t group_points = 1;  // work items of a group
-  // Groups to be run in each dimension, in the first one a part of the last group may have nothing
-  // to do.
+  int64_t group_points = 1;  // lanes of a group
+  // The groups to run in each dimension. In the first one, a part of the last group may have
+  // nothing to do.
   std::array<int64_t, 3> groups = {1, 1, 1};
   std::vector<KernelArgument> arguments;  // each is an address and an element offset
   std::string text;                       // of this kernel alone
@@ -48,7 +48,7 @@ struct ProgramSource {
   std::vector<SourceKernel> kernels;  // statements of prologue, then of main
 };
 
-// The kernel's tree, within what a group may have; as print_program makes it. Fails with
+// The kernel's tree, as print_program makes it, within the limits of a group. Fails with
 // `unsupported` or `out_of_range` and names the kernel.
 Result<Function> build_kernel(const KernelBlock& kernel, const SourceOptions& options);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What identifiers of an emitted source text are called. There are four owners, told apart by how a
+// The names of identifiers in an emitted source text. There are four owners, told apart by how a
 // name begins, so that no name of one can be a name of another:
 //   v_…                what a program names: its tensors, arrays, indices and values
 //   k<number>_…        the functions that are its kernels
 //   stria_…, STRIA_…   ours: helper functions, types, macros, temporaries
-//   everything else    the language, its library and its headers: a language of the C family
-//                      reserves words of its own, names with "__", with "_" and a capital first,
-//                      and those of its library, of which none begins in one of these ways
-// Every language is printed by these rules: a dialect whose own text breaks them is refused.
+//   everything else    the language, its library and its headers. A language of the C family
+//                      reserves words, names with "__", names with "_" and a capital first, and
+//                      those of its library. None of these begins in one of our ways
+// The rules hold for every language. A dialect whose own text breaks them is refused.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ inline constexpr size_t kLongestIdentifier = 63;
 // The names of one kernel.
 class SourceNames {
  public:
-  // An identifier for what the program calls `name`, another one with each call.
+  // A new identifier for what the program calls `name`; another one with each call.
   std::string of_program(std::string_view name);
   // A temporary of ours, likewise.
   std::string of_temporary();
@@ -37,14 +37,14 @@ class SourceNames {
   int temporaries_ = 0;
 };
 
-// What belongs to the identifier `of` that SourceNames gave: "stria_base_A" of "v_A". One for each.
+// The name of what belongs to the identifier `of` that SourceNames gave: "stria_base_A" for "v_A".
 std::string own_name(std::string_view what, std::string_view of);
 
 // "k3_conv": the number keeps kernels apart, the rest is for people who read profiles.
 std::string kernel_symbol(size_t number, std::string_view name);
 
-// internal, naming the first identifier in the dialect's own text that the program, a kernel or the
-// printer may use.
+// internal if the dialect's own text has an identifier that the program, a kernel or the printer
+// may use; names the first one.
 Status check_names(const Dialect& dialect);
 
 // Text of a `//` comment: no character of it can end or continue the line's comment.

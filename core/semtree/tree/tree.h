@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The platform-neutral kernel tree: what is left of a kernel of the device Stripe once views,
+// The platform-neutral kernel tree. It is what a kernel of the device Stripe becomes once views,
 // points and constraints are spelled out as loops, addresses, masks and typed arithmetic. Emitters
 // translate it statement by statement and decide nothing. Plain values; expressions are shared and
 // immutable.
@@ -98,10 +98,10 @@ struct Expr {
   Scalar value;
   int var = -1;
   Op op = Op::add;
-  // For add, mul and reduce of floats: one step of an aggregation, which may be regrouped. For
-  // select: the larger or smaller of two floats (expr.h), of equal ones either.
+  // add, mul and reduce of floats: one step of an aggregation, which may be regrouped. select: the
+  // larger or smaller of two floats (expr.h); among equal ones, either.
   bool reassociate = false;
-  // Of integers: the result does not wrap. Index arithmetic, in which a wrap would be a wrong
+  // Integers: the result does not wrap. It is index arithmetic, in which a wrap would be a wrong
   // address.
   bool exact = false;
   std::string callee;
@@ -118,7 +118,7 @@ struct Place {
   int64_t stride = 1;
   int64_t multiple = 1;  // a power of two that `offset` is a multiple of, for all the builder knows
   ExprRef mask;          // null = all lanes; inactive lanes are not touched and load as 0
-  bool exists = false;   // all elements are of the allocation, whatever the conditions around say
+  bool exists = false;   // all elements lie in the allocation, whatever the conditions around say
 };
 
 // Is the number of the first of several lanes in a row a multiple of how many they are?
@@ -137,15 +137,15 @@ struct Let {
 struct Load {
   int var = -1;
   Place place;
-  // So many elements further on lies what is loaded next: a hint. 0: none. May lie beyond the
-  // memory.
+  // A hint: what is loaded next lies so many elements further on, perhaps beyond the memory. 0:
+  // none.
   int64_t prefetch = 0;
 };
 struct Store {
   Place place;
   ExprRef value;  // of the memory's element type
-  // Nothing reads it before the caches have had to let it go. All lanes are stored, in a row, at a
-  // multiple of their number from the parameter's base. A hint.
+  // A hint: nothing reads it before the caches have had to let it go. All lanes are stored, in a
+  // row, at a multiple of their number from the parameter's base.
   bool stream = false;
   int64_t prefetch = 0;  // as of a load: what is stored next
 };
@@ -155,22 +155,22 @@ struct For {
   ExprRef lower;
   ExprRef upper;
   Body body;
-  bool unroll = false;  // Writing the rounds out pays. A hint; both bounds are constants.
+  bool unroll = false;  // a hint: unrolling pays; both bounds are constants
 };
 struct If {
   ExprRef condition;  // scalar bool
   Body then;
-  // Variables that `then` itself assigns, or keeps in its turn, and that stay visible behind it,
-  // where they are used only if the condition held.
+  // Variables that `then` assigns (or keeps in its turn) and that stay visible behind it. They are
+  // used only if the condition held.
   std::vector<int> kept;
 };
-// All lanes of the group have reached it, and see what the others stored before in arrays that they
-// share, with `parameters` in the caller's memory too, before one goes on.
+// No lane goes on before all lanes of the group have reached it. Then each sees what the others
+// stored before in arrays that they share and, with `parameters`, in the caller's memory too.
 struct Barrier {
   bool parameters = false;
 };
-// Asks for the memory of a place, all of whose lanes lie in a row: a hint. It may lie beyond the
-// memory.
+// A hint that asks for the memory of a place, all of whose lanes lie in a row. It may lie beyond
+// the memory.
 struct Prefetch {
   Place place;
   bool writes = false;  // it is stored to next
@@ -210,15 +210,15 @@ struct Parameter {
   bool shared = false;  // lanes hand values on through it, from one side of a barrier to the other
 };
 
-// Memory of one parallel point, or of one lane of it; its content is undefined at first.
+// Memory of one parallel point, or of one lane of a group. Its content is undefined at first.
 struct Array {
   std::string name;  // unique in the function
   DataType type = DataType::fp32;
   int64_t count = 0;  // elements of `type`
-  // Held in registers: every access is exactly one slot, `slot_lanes` wide, with a constant
-  // subscript that is a multiple of slot_lanes; masks never appear. Loads across slots, where the
-  // emitter asks for them, take lane constant % slot_lanes of each of `lanes` slots, from
-  // constant / slot_lanes on, stride / slot_lanes apart. Otherwise plain memory on the stack.
+  // In registers: every access is exactly one slot, `slot_lanes` wide, with a constant subscript
+  // that is a multiple of slot_lanes; there are no masks. If the emitter asks for loads across
+  // slots, such a load takes lane constant % slot_lanes of each of `lanes` slots, from slot
+  // constant / slot_lanes on, stride / slot_lanes apart. Otherwise it is plain memory on the stack.
   bool in_registers = false;
   int slot_lanes = 1;
   bool shared = false;  // one for all lanes of a group, instead of one for each
@@ -234,10 +234,10 @@ struct Function {
   // 0 <= first <= last <= trip_count that its caller names; different points may run at once.
   int parallel_var = -1;  // without `grid`
   int64_t trip_count = 1;
-  // Not empty: each of these points is a group of group_lanes lanes, which run `body` together,
-  // lane_var = 0, 1, …, meet at barriers and share the arrays that are `shared`. The groups'
-  // numbers have so many dimensions, three at most: those of dimension d are grid[d].var = 0, 1, …
-  // below grid[d].size, of the first one fastest.
+  // Not empty: each parallel point is a group of group_lanes lanes. The lanes run `body` together,
+  // with lane_var = 0, 1, …; they meet at barriers and share the arrays that are `shared`. The
+  // groups' numbers have so many dimensions, three at most: dimension d is grid[d].var = 0, 1, …
+  // below grid[d].size, the first one fastest.
   struct GridDim {
     int var = -1;
     int64_t size = 1;

@@ -9,14 +9,14 @@
 
 namespace stria::semtree {
 
-// Adds those that the statement itself uses, not those that bodies inside it use.
+// Adds the variables that the statement itself uses, not those that bodies inside it use.
 void add_used(const Statement& statement, std::set<int>& to);
 
-// Each of these variables is the expression instead, wherever `body` uses it.
+// Replaces each of these variables by its expression, wherever `body` uses it.
 void replace_variables(Body& body, const std::map<int, ExprRef>& by);
 
-// Definitions whose variables nothing uses are taken away, and loops and conditions in which
-// nothing is left.
+// Removes definitions whose variables nothing uses, and loops and conditions in which nothing is
+// left.
 void remove_unused(Function& function);
 
 }  // namespace stria::semtree

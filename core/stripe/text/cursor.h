@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the small parts that Stripe statements are made of (numbers, forms, tags, types, locations)
-// from a list of tokens; used by the parser only. Each read_… returns false after reporting what
-// was wrong, with the cursor at the token that did not fit.
+// Reads the small parts of Stripe statements (numbers, forms, tags, types, locations) from a list
+// of tokens; for the parser only. Each read_… returns false after it has reported what is wrong;
+// the cursor then stands at the token that does not fit.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where loads and stores go, over everything that varies: what the verifier's rules about points,
-// lanes and poison share. Used by the verifier only.
+// Where loads and stores go, over everything that varies. The verifier's rules about points, lanes
+// and poison share this. For the verifier only.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ namespace stria::stripe {
 
 using Ranges = std::map<std::string, Interval>;
 
-// A number beyond this is not computed with: the query is undecided instead of overflowing.
+// Larger numbers are not computed with: the query is undecided instead of overflowing.
 inline constexpr int64_t kLargestNumber = int64_t{1} << 58;
 
 // A block on the way down, with its points; variables are named by its depth ("x@2").
@@ -39,8 +39,8 @@ struct View {
   const Refinement* allocation = nullptr;
   int depth = 0;  // of the block that allocates
   std::optional<std::vector<Affine>> start;
-  // What accesses must stay inside: the allocation, or below #main and #prologue the view that
-  // these have of it, for that is what a kernel gets as its argument.
+  // The bounds that accesses must stay inside: the allocation, or below #main and #prologue the
+  // view that these have of it, for that is what a kernel gets as its argument.
   const Refinement* bounds = nullptr;
   std::optional<std::vector<Affine>> bounds_start;
   // The outermost refinement of the chain that aggregates, and the depth of its block.
@@ -79,18 +79,18 @@ std::optional<Affine> compose(const Affine& form, const std::map<std::string, Af
 std::string plain_name(const std::string& variable);
 std::string plain_names(const std::vector<std::string>& variables);
 
-// The indices that occur in the block's location run in parallel: their variables.
+// The variables of the indices that occur in the block's location: they run in parallel.
 std::vector<std::string> located_variables(const Level& level);
 
-// Whether both store into one aggregation that takes the values of all points of a block at
-// `depth`, so that their order is open.
+// Do both store into one aggregation that takes the values of all points of a block at `depth`, so
+// that their order is free?
 bool run_in_one_aggregation(const Access& a, const Access& b, int depth);
 
-// Two accesses to one allocation, each at a point of its own: what they may have in common.
+// Two accesses to one allocation, each at a point of its own: where may they meet?
 class AccessPair {
  public:
-  // Variables of `shared` and the levels around it are the same for both (null: none); of those
-  // below each access has a copy of its own.
+  // Both accesses have the same values for the variables of `shared` and of the levels around it
+  // (null: there are none). Each has its own copy of the variables below.
   AccessPair(const Access& a, const Access& b, const Level* shared);
   // False if a number is too large to compute with; then nothing else may be asked.
   bool exact() const;

@@ -11,7 +11,7 @@
 
 namespace stria::stripe {
 
-// What the rules know and where they report.
+// What the rules know, and where they report.
 struct Verdicts {
   const VerifyOptions& options;
   Findings& findings;
@@ -24,10 +24,10 @@ struct Verdicts {
                  const Status& why);
 };
 
-// A number that is too large to compute with.
+// The status of a question with numbers that are too large to compute with.
 Status too_large();
 
-// In all of these `inside` has the accesses of the block and of those below it, `level` is the
+// In all of these, `inside` has the accesses of the block and of those below it, and `level` is the
 // block's.
 
 // Points of parallel indices, lanes of a vector, and points that are under way at once in a
@@ -35,8 +35,7 @@ Status too_large();
 void check_races(const Place& place, const Level& level, const std::vector<Access>& inside,
                  Verdicts& verdicts);
 
-// Whether points of a block at `depth` that differ in one of the variables may combine into one
-// element.
+// May points of a block at `depth` that differ in one of the variables combine into one element?
 bool combines_across(const std::vector<Access>& inside, const std::vector<std::string>& variables,
                      int depth);
 
@@ -44,22 +43,22 @@ bool combines_across(const std::vector<Access>& inside, const std::vector<std::s
 // barrier (S11).
 void check_barriers(const Place& place, const Level& level, const std::vector<Access>& inside,
                     Verdicts& verdicts);
-// Whether in such a block lanes of one lane block may combine into one element. True where it
-// cannot be decided.
+// In such a block, may lanes of one lane block combine into one element? True if that cannot be
+// decided.
 bool lanes_combine(const Level& level, const std::vector<Access>& inside);
-// Whether the block has a location and below it, with blocks between that number no units, there is
-// one that does.
+// Does the block have a location, and a block below it that numbers units in its location, with
+// none between that does?
 bool holds_lane_blocks(const Block& block);
 
 // Poison that copies leave in the block's allocations is read nowhere (S10).
 void check_poison(const Place& place, const Level& level, const std::vector<Access>& inside,
                   Verdicts& verdicts);
-// Of the accesses of the block's own statements: only a copy loads poison.
+// Checks the accesses of the block's own statements: only a copy loads poison.
 void check_clamped_loads(const Place& place, const std::vector<Access>& own, Verdicts& verdicts);
 
 // A distributed allocation's map to owners and slots is injective (S12).
 void check_owner_map(const Place& place, const Refinement& allocation, Verdicts& verdicts);
-// The access, at every point, is of an element of the lane that executes it (S12).
+// At every point, the access is to an element that the executing lane owns (S12).
 void check_owner(const Place& place, const Access& access, Verdicts& verdicts);
 bool is_distributed(const Refinement& allocation);
 

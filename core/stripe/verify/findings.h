@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of the verifier share: the list of broken rules and the parts themselves, in the
-// order in which they may run (each assumes that those before it found nothing). Used by the
-// verifier only.
+// What the parts of the verifier share: the list of broken rules, and the parts themselves in the
+// order in which they run. Each assumes that those before it found nothing. For the verifier only.
 #pragma once
 
 #include <string>

@@ -94,17 +94,18 @@ class Standing {
 
 // --- what barriers order ------------------------------------------------------------------------
 
-// An access, where a barrier in each pass of a loop around it has parted off all passes but one: at
-// that one.
+// An access. `at` gives values of variables of loops around it: if each pass of a loop has a
+// barrier, only one pass can meet accesses outside.
 struct Reached {
   const Access* access = nullptr;
   std::vector<std::pair<std::string, int64_t>> at;  // variable, value
 };
 
-// Accesses of a part of the block that reach its begin, or its end, without a barrier between.
+// The accesses in a part of the block that reach its beginning, or its end, without a barrier
+// between.
 struct Reach {
   std::vector<Reached> first, last;
-  bool open = true;  // one may come from its begin to its end without a barrier
+  bool open = true;  // there is a way from its beginning to its end without a barrier
 };
 
 class BarrierCheck {
@@ -162,7 +163,7 @@ class BarrierCheck {
     return all;
   }
 
-  // A block whose points come one after the other, each in turn by all lanes.
+  // A block whose points run one after the other, each of them on all lanes.
   Reach loop(const Place& place) {
     const Block& block = *place.block;
     Reach part = sequence(place);
@@ -185,9 +186,9 @@ class BarrierCheck {
   // How the second of two accesses follows the first.
   enum class Order { same_pass, next_pass, later_pass, under_way };
 
-  // Points are under way at once: a barrier of one parts nothing that another does. A point's own
-  // allocations lie where those of one lay that has ended; if each point meets a barrier, all lanes
-  // have met one since. A point that constraints leave out is none.
+  // Points are under way at once: a barrier of one point does not separate what another one does. A
+  // point's own allocations lie where those of a finished point lay; if each point meets a barrier,
+  // all lanes have met one since. A point that constraints leave out meets none.
   void pipeline(const Place& place, const Reach& point) {
     const auto is_own = [&](const Reached& reached) {
       return reached.access->view.depth >= place.depth;
@@ -213,8 +214,8 @@ class BarrierCheck {
       }
   }
 
-  // A barrier in each pass: what comes before the loop meets its first one only, what comes after
-  // it its last one.
+  // There is a barrier in each pass. What comes before the loop meets the first pass only, what
+  // comes after it the last pass only.
   void only_ends(const Block& block, Reach& part) const {
     const std::vector<std::string> names = sequential(block);
     for (const auto& [name, range] : levels_.at(&block)->variables) {
@@ -277,14 +278,14 @@ class BarrierCheck {
     return " of the pass before, without a barrier between";
   }
 
-  // Of the statement of the block that the access is in.
+  // The statement of the block that the access is in.
   static size_t position_in(const Place& place, const Access& access) {
     const Level* at = access.level.get();
     while (at->depth > place.depth + 1) at = at->around.get();
     return at->position;
   }
 
-  // The numbers of the units below the root on the way to the access: which lane it is.
+  // The numbers of the units below the root on the way to the access: they say which lane it is.
   std::optional<std::vector<std::pair<std::string, Affine>>> lane_of(const Access& access) const {
     std::vector<std::pair<std::string, Affine>> out;
     std::set<std::string> known;  // the innermost number of a unit counts
@@ -302,7 +303,7 @@ class BarrierCheck {
     return out;
   }
 
-  // Whether the accesses never meet in an element unless the same lane does both.
+  // Do the accesses never meet in an element unless the same lane does both?
   Result<bool> no_other_lane(const Place& place, const Reached& first, const Reached& second,
                              Order order) const {
     const bool around = order != Order::same_pass;
@@ -338,8 +339,8 @@ class BarrierCheck {
     return true;
   }
 
-  // The parts of `meeting` where the second is in a later pass: the pass differs first in one of
-  // the loop's variables.
+  // The parts of `meeting` in which the second access is in a later pass: one of the loop's
+  // variables is the first in which the pass differs.
   std::vector<IntegerSet> later(const Level& loop, const AccessPair& pair,
                                 const IntegerSet& meeting, Order order) const {
     const std::vector<std::string> names = sequential(*loop.block);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forms over the bits of coordinates, at all points that an access is executed at. Used by the
+// Values of forms over the bits of coordinates, at all points that execute an access. For the
 // verifier only.
 #pragma once
 
@@ -21,7 +21,8 @@ const LocationUnit* owners_of(const Refinement& allocation);
 // One coordinate per dimension that the form names.
 int64_t value_of(const BitFieldForm& form, const std::vector<int64_t>& coordinates);
 
-// The values of those variables that some forms depend on. Make the forms first, then enumerate.
+// Enumerates the values of the variables that some forms depend on. Make the forms first, then
+// enumerate.
 class BitPoints {
  public:
   // In the variables of this object.
@@ -33,14 +34,15 @@ class BitPoints {
 
   explicit BitPoints(const Access& access) : access_(access) {}
 
-  // Right in its lowest `bits` bits (62: in all), of the variables around the access.
+  // The form over the variables around the access. It is right in its lowest `bits` bits (62: in
+  // all).
   Form form(const Affine& affine, int bits);
-  // Coordinates that start there, one form per dimension, right in those bits that the owner's form
-  // looks at. With `whole`, of every element of the access.
+  // The coordinates from `start` on, one form per dimension, right in the bits that the owner's
+  // form looks at. With `whole`, those of every element of the access.
   std::vector<Form> coordinates(const BitFieldForm& owner, const std::vector<Affine>& start,
                                 bool whole);
 
-  // The first values that are wrong and executed. Unknown: too many to try.
+  // The first values that are wrong and that some point executes. unknown: too many to try.
   Result<std::optional<std::vector<int64_t>>> first(
       const std::function<bool(const std::vector<int64_t>&)>& wrong) const;
   // "at l = 3, i = 1".

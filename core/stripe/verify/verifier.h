@@ -38,13 +38,13 @@ struct Stencil {
   std::vector<StencilOperand> operands;
 };
 
-// The rules about executed loads and stores, which need integer sets; all other rules are linear in
-// the program's size. Who changes a program that obeys them all may ask about those alone that the
-// change can break.
+// Selects among the rules about executed loads and stores, which need integer sets; all other rules
+// are linear in the size of the program. Whoever changes a program that obeys all rules may ask
+// only about those that the change can break.
 struct AccessRules {
   bool inside = true;  // accesses lie inside their allocations, arguments inside their tensors
-  // Points under way at once touch one element only to read it or to combine into it: those of
-  // parallel indices and of vectors (S2, S8), and those of pipelines (S13).
+  // Points that are under way at once touch one element only to read it or to combine into it:
+  // points of parallel indices and lanes of vectors (S2, S8); points of pipelines (S13).
   bool races = true;
   bool pipelines = true;
   bool barriers = true;  // what one lane stores another sees after a barrier (S11)
@@ -84,13 +84,13 @@ struct VerifyReport {
 Status verify(const Program& program, const VerifyOptions& options = {},
               VerifyReport* report = nullptr);
 
-// Whether points of `kernel`, a block of #main, that differ in one of these indices may store to
-// one element of an aggregation that takes the values of all of them. The verifier lets parallel
-// points do so; who runs them at once has to keep their stores apart. True where it cannot be
-// decided. The program has passed the verifier.
+// May points of `kernel`, a block of #main, that differ in one of these indices store to one
+// element of an aggregation that takes the values of all of them? The verifier lets parallel points
+// do so; whoever runs them at once has to keep their stores apart. True if it cannot be decided.
+// The program has passed the verifier.
 bool combines_across_points(const Block& main, const Block& kernel,
                             const std::vector<std::string>& indices);
-// The same of different lanes of one of its lane blocks (S11).
+// The same for different lanes of one of its lane blocks (S11).
 bool combines_across_lanes(const Block& main, const Block& kernel);
 
 }  // namespace stria::stripe

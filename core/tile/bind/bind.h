@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binds a Tile function to the types and sizes of its inputs: resolves names, inlines calls,
+// Binds a Tile function to the types and sizes of its inputs: it resolves names, inlines calls,
 // decides every type and size, finds the exact range of every index, and reports what does not fit.
 #pragma once
 
@@ -18,13 +18,13 @@ namespace stria::tile {
 
 using stria::TensorType;
 
-// The function a program starts with: `name`, or for "" the unnamed one, or the last.
+// The function that a program starts with: `name`, or for "" the unnamed one, or the last one.
 // not_found if there is no such function, with the nearest name.
 Result<const Function*> entry_function(const Program& program, std::string_view name);
 
-// What is wrong with the functions of `program` whatever its inputs are: names, arguments of calls,
-// attributes, recursion. bind_program finds that too. invalid_argument with every message (up to
-// 20).
+// Checks what can be wrong with the functions of `program` whatever its inputs are: names,
+// arguments of calls, attributes, recursion. bind_program finds that too. invalid_argument with
+// every message (up to 20).
 Status check_program(const Program& program);
 
 // (Not called `bind`: std::bind would be found by argument lookup.)

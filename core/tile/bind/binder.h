@@ -62,7 +62,7 @@ struct NodeList {
   std::pmr::unordered_map<TensorId, int> loads{scratch.resource()};
 };
 
-// How many of something a program may have with its calls inlined, and the words for it.
+// How many of something a program may have with its calls inlined, and how to say it.
 struct Limit {
   size_t most;
   const char* what;  // with its verb
@@ -94,6 +94,7 @@ class Binder : private CallInliner<Entity> {
   void bind_statements(Scope& scope);
   void check_attributes(const Statement& statement);
   // Finds out whether the function is a derivative; false (and an error) if it is one by integers.
+  // A derivative has the sizes of what it differentiates by.
   bool check_derivatives(const Scope& scope);
   // A derivative has the sizes of what it is a derivative by.
   void check_derivative_sizes(const Scope& scope, const Statement& statement);
@@ -105,15 +106,15 @@ class Binder : private CallInliner<Entity> {
   // nullptr if the name is unknown (reported) or failed (not reported).
   const Entity* look_up(const Scope& scope, const std::string& name, SourceSpan span,
                         std::string_view what);
-  // For a tensor in between: the name of the statement's output with a number behind it.
+  // The name for a temporary tensor: that of the statement's output with a number behind it.
   std::string temporary_name() { return numbered_name(target_); }
   // -1 if the sizes are refused (reported).
   TensorId add_tensor(std::string name, DataType type, std::vector<int64_t> sizes, SourceSpan span);
   const BoundTensor& tensor(TensorId id) const { return out_.tensors[static_cast<size_t>(id)]; }
   bool add_statement(const Scope& scope, const Statement* source, BoundStatement statement);
 
-  // Counts towards the limits of a program with its calls inlined, as far as statements and calls
-  // alone do not bound its time and memory; false (and an error) from the limit on.
+  // Counts towards the limits of a program with its calls inlined, as far as limits on statements
+  // and calls alone do not bound its time and memory. False (and an error) from the limit on.
   bool count(size_t& total, size_t more, const Limit& limit, SourceSpan span);
   bool work(size_t terms, SourceSpan span);
   static size_t work_of(std::string_view name) { return 1 + name.size() / 64; }
@@ -157,7 +158,8 @@ class Binder : private CallInliner<Entity> {
   bool bind_operands(Scope& scope, const Contraction& contraction, BoundContraction& bound,
                      std::vector<std::vector<Form>>* forms);
   bool bind_default(Scope& scope, const Contraction& contraction, BoundContraction& bound);
-  // Fills indices, constraints and empty; `forms` of the output, the operands and the constraints.
+  // Fills in indices, constraints and empty. `forms` are those of the output, the operands and the
+  // constraints.
   struct ContractionForms {
     std::vector<Form> out;
     std::vector<std::vector<Form>> operands;
@@ -197,7 +199,8 @@ class Binder : private CallInliner<Entity> {
   // The tensor for a value that is the last node; -1 if it failed.
   TensorId finish(Scope& scope, const Statement* statement, NodeList& nodes, const Value& value,
                   const std::string& name, std::string text, SourceSpan span);
-  // Every element the constant; -1 if it does not fit the type (reported).
+  // A tensor with the constant in every element; -1 if the constant does not fit the type
+  // (reported).
   TensorId constant_tensor(Scope& scope, const Constant& constant, DataType type,
                            const std::string& name, SourceSpan span,
                            std::vector<int64_t> sizes = {});

@@ -32,8 +32,8 @@ struct BoundTensor {
   bool is_output = false;  // never both
 };
 
-// Coordinate numerator / divisor along one dimension; an index point at which the division leaves
-// a remainder is not valid.
+// The coordinate numerator / divisor along one dimension. An index point at which the division
+// leaves a remainder is not valid.
 struct DimAccess {
   Affine numerator;     // over the contraction's indices
   int64_t divisor = 1;  // >= 1, no common factor with all of the numerator
@@ -64,12 +64,13 @@ struct BoundContraction {
   // Each form >= 0: bounds of tensors and written constraints, without those the box implies.
   std::vector<Affine> constraints;
   bool empty = false;  // no valid point
-  // Type of the combining operation: of `+` and `*`, of the comparison of `==` and `cond`; the
+  // The type of the combining operation: of `+` and `*`; of the comparison for `==` and `cond`; the
   // operand's own type for `none`.
   DataType combination_type = DataType::fp32;
-  // Type of the combined value: combination_type, bool for `==`, the third operand's for `cond`.
+  // The type of the combined value: combination_type; bool for `==`; the third operand's for
+  // `cond`.
   DataType value_type = DataType::fp32;
-  // Type the running value is kept in. The out tensor's type may be narrower (fp16, bf16).
+  // The type that the running value is kept in. The out tensor's type may be narrower (fp16, bf16).
   DataType aggregation_type = DataType::fp32;
   std::optional<TensorId> default_tensor;  // type and sizes of `out`
   bool in_derivative = false;  // of a function that is one: what is unwritten is 0 by intent
@@ -102,8 +103,8 @@ struct BoundElementwise {
   std::vector<BoundNode> nodes;  // arguments before their calls; never empty
 };
 
-// out = the first elements of `from`, in row-major order; `from` has as many, or, if both are not
-// empty and `out` has rank 1, more.
+// out = the first elements of `from`, in row-major order. `from` has as many elements; it may have
+// more if both are not empty and `out` has rank 1.
 struct BoundReshape {
   TensorId out = 0;
   TensorId from = 0;
@@ -124,7 +125,7 @@ struct BoundScatter {
   TensorId index = 0;
 };
 
-// Random numbers (rule M16). `values` has one row for each step of all streams; of the last row
+// Random numbers (rule M16). `values` has one row for each step of all streams. Of the last row,
 // only what makes up `count` numbers is written. Streams step as often as they write.
 struct BoundPrng {
   TensorId state_out = 0;

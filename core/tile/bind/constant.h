@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values known when a program is bound: literals, dimensions and expressions of them alone. They
-// have no element type of their own; the tensors they meet decide it (docs/semantics/types.md, T4
-// to T7).
+// Values that are known when a program is bound: literals, dimensions and expressions of them
+// alone. They have no element type of their own; the tensors that they meet decide it
+// (docs/semantics/types.md, T4 to T7).
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ struct Constant {
   std::string to_string() const;
 };
 
-// The value of a builtin on constants: integers in i64, where overflow and a zero divisor are
-// errors; floats, and functions that give floats, in fp64. Not for casts. `args` has the builtin's
-// arity.
+// The value of a builtin on constants. Integers are computed in i64, where overflow and a zero
+// divisor are errors; floats, and functions that give floats, in fp64. Not for casts. `args` has
+// the builtin's arity.
 Result<Constant> fold(const Builtin& builtin, std::span<const Constant> args);
 
 // The type that constants get beside tensors whose common type is `tensors`, or alone (nullopt);

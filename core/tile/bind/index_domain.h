@@ -27,7 +27,7 @@ struct IndexDomain {
   std::vector<Affine> constraints;     // each >= 0, in the order of the rules; none if empty
 };
 
-// What the solver has answered, by the question: calls that are inlined often ask the same.
+// The solver's answers, by question: inlined calls often ask the same.
 struct DomainAnswers {
   std::map<std::string, IndexDomain> domains;
   std::map<std::string, bool> once;

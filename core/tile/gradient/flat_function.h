@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A function under construction in which the calls of other functions are inlined, with what is
-// known of its names before any size is: the base of the gradient.
+// known of its names before any size is known: the base of the gradient.
 #pragma once
 
 #include <cstdint>
@@ -71,9 +71,9 @@ class FlatFunction : private CallInliner<ExprId> {
   bool is_constant(ExprId id) const;
   // Nodes of the expression, counted up to `most`.
   size_t nodes(ExprId id, size_t most) const;
-  // Equal for expressions of dimensions and integers that are equal whatever the dimensions are
-  // (polynomials are compared at one point of a large field), different for all others but by
-  // chance of 2^-60.
+  // A hash that is equal for expressions of dimensions and integers that are equal whatever the
+  // dimensions are: polynomials are compared at one point of a large field. For other expressions
+  // it differs, but by a chance of 2^-60.
   uint64_t value_of(ExprId id) const;
 
   // ---- shapes ----

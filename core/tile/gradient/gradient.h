@@ -22,17 +22,18 @@ struct GradientOptions {
   std::string name;
 };
 
-// The program's last function, named `options.name`, has the parameters of the function (a bare one
-// may have got dimensions) and then one `DR` for each differentiated result R that is not known to
-// be of rank 0: the derivative of some number by R, of R's sizes. Of a result of rank 0 the
-// derivative is 1. It gives, behind the results if they are kept, one `DA` for each parameter A of
-// `wrt`: the derivative of that number by A, with A's sizes. Names are others where these are
-// taken. Functions before it are its own (their names begin with its name). The text is that of
-// print(), and all places in the program lie in it.
+// The last function of the program that is returned is named `options.name`. Its parameters are
+// those of the function (a bare one may have got dimensions), and then one `DR` for each
+// differentiated result R that is not known to be of rank 0: the derivative of some number by R, of
+// R's sizes. For a result of rank 0 this derivative is 1. Its results are those of the function if
+// they are kept, and then one `DA` for each parameter A of `wrt`: the derivative of that number by
+// A, with A's sizes. Names are others if these are taken. The functions before it belong to it
+// (their names begin with its name). The text is that of print(), and all places in the program lie
+// in it.
 //
 // `notes` gets a note, with a place in `program`, for each parameter that no result depends on: its
 // derivative is zero. invalid_argument: the function cannot be bound with any inputs, or something
-// has no derivative, with places in `program`. not_found: unknown names, with the nearest. Pure;
+// has no derivative; with places in `program`. not_found: unknown names, with the nearest. Pure;
 // safe from every thread.
 Result<Program> gradient(const Program& program, const GradientOptions& options,
                          std::vector<Diagnostic>* notes = nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic modulo a prime. Sizes that are not known yet get values there by their names: forms
-// that have one value are taken for the same form (FlatFunction::value_of).
+// Arithmetic modulo a prime. Sizes that are not known yet get values there, by their names. Forms
+// with the same value are taken to be the same (FlatFunction::value_of).
 #pragma once
 
 #include <cstdint>

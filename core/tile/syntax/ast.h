@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Tile program as written: functions, statements and expressions with their places in the text.
-// Plain values without pointers: expressions of a function sit in one array and name each other by
-// position. The parser keeps every expression within kMaxExprDepth, so readers of it may recurse.
+// A Tile program as written: functions, statements and expressions, with their places in the text.
+// Plain values without pointers: the expressions of a function are in one array and refer to each
+// other by position. The parser keeps every expression within kMaxExprDepth, so readers of it may
+// recurse.
 #pragma once
 
 #include <cstdint>

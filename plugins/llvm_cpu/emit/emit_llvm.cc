@@ -74,7 +74,7 @@ class Emitter {
       b_.CreateRetVoid();
       return;
     }
-    // Such stores need aligned addresses; whoever waits for the kernel has to find them done.
+    // Such stores need aligned addresses. Whoever waits for the kernel has to find them done.
     llvm::Value* bits = b_.getInt64(0);
     for (size_t i : streamed) bits = b_.CreateOr(bits, b_.CreatePtrToInt(args[i], b_.getInt64Ty()));
     bits = b_.CreateAnd(bits, static_cast<uint64_t>(options_.vector_bytes - 1));
@@ -113,7 +113,7 @@ class Emitter {
   }
 
   // ---- function
-  // The parameters that are stored to past the caches.
+  // The parameters that the kernel stores to past the caches.
   std::vector<size_t> streamed_params() const {
     std::vector<size_t> out;
     walk(fn_.body, [&](const Statement& statement) {
@@ -174,8 +174,8 @@ class Emitter {
     }
   }
 
-  // Runs `body` for var = lower .. upper - 1, tested at the end of each turn, and before the first
-  // one unless `runs` says that there is one.
+  // Runs `body` for var = lower .. upper - 1. The loop is tested at the end of each pass, and
+  // before the first pass unless `runs` says that there is one.
   void loop(int var, llvm::Value* lower, llvm::Value* upper, bool runs, const Body& body) {
     auto* turn = llvm::BasicBlock::Create(context_, fn_.vars[var].name, function_);
     auto* done = llvm::BasicBlock::Create(context_, "", function_);
@@ -197,7 +197,7 @@ class Emitter {
   }
 
   void statements(const Body& body) {
-    turned_.clear();
+    transposed_.clear();
     for (const Statement& statement : body) {
       if (auto* s = std::get_if<Let>(&statement.op)) {
         values_[s->var] = expr(*s->value);
@@ -231,7 +231,7 @@ class Emitter {
         STRIA_CHECK(false, "kernel '{}' has a barrier", fn_.name);
       }
     }
-    turned_.clear();
+    transposed_.clear();
   }
 
   // ---- memory
@@ -249,25 +249,25 @@ class Emitter {
   }
 
   // ---- one lane of each of several register slots
-  // As many slots as lanes: they are turned all together, each step putting together twice as many
-  // rows of half as many columns. What a step has made serves several columns.
-  struct Turned {
+  // If there are as many slots as lanes, they are transposed together. Each step joins twice as
+  // many rows of half as many columns. What a step has made serves several columns.
+  struct Transposed {
     int block = 1;  // lanes that lie in 16 bytes
     std::vector<llvm::Value*> rows;
     std::map<std::tuple<int, int, int>, llvm::Value*> parts;
   };
 
-  // First the blocks of 16 bytes are turned, each in its place, by interleaving runs of 1, 2, …
-  // lanes: in the end part h has row by row column h of each block. Then whole blocks are put
-  // together, those of the upper rows first: part h * blocks + b has column h of block b. Both are
-  // single operations of the processors, without a table.
-  llvm::Value* turned_part(Turned& turned, int step, int group, int part) {
-    if (step == 0) return turned.rows[static_cast<size_t>(group)];
-    llvm::Value*& value = turned.parts[{step, group, part}];
+  // First the blocks of 16 bytes are transposed, each in its place, by interleaving runs of 1, 2, …
+  // lanes: in the end, part h has column h of each block, row by row. Then whole blocks are joined,
+  // those of the upper rows first: part h * blocks + b has column h of block b. Both are single
+  // operations of the processors, without a table.
+  llvm::Value* transposed_part(Transposed& transposed, int step, int group, int part) {
+    if (step == 0) return transposed.rows[static_cast<size_t>(group)];
+    llvm::Value*& value = transposed.parts[{step, group, part}];
     if (value) return value;
-    llvm::Value* upper = turned_part(turned, step - 1, 2 * group, part / 2);
-    llvm::Value* lower = turned_part(turned, step - 1, 2 * group + 1, part / 2);
-    const int lanes = static_cast<int>(turned.rows.size()), block = turned.block;
+    llvm::Value* upper = transposed_part(transposed, step - 1, 2 * group, part / 2);
+    llvm::Value* lower = transposed_part(transposed, step - 1, 2 * group + 1, part / 2);
+    const int lanes = static_cast<int>(transposed.rows.size()), block = transposed.block;
     const int run = 1 << (step - 1);  // rows of each of the two
     std::vector<int> from;
     for (int lane = 0; lane < lanes; ++lane) {
@@ -288,23 +288,24 @@ class Emitter {
   llvm::Value* load_across(const Place& place) {
     const int lanes = fn_.array(place.memory).slot_lanes;
     const int lane = static_cast<int>(place.constant % lanes);
-    Turned& turned = turned_[{place.memory, place.constant - lane, place.stride}];
-    for (int l = static_cast<int>(turned.rows.size()); l < place.lanes; ++l) {
+    Transposed& transposed = transposed_[{place.memory, place.constant - lane, place.stride}];
+    for (int l = static_cast<int>(transposed.rows.size()); l < place.lanes; ++l) {
       Place slot{.memory = place.memory,
                  .constant = place.constant - lane + l * place.stride,
                  .lanes = lanes};
-      turned.rows.push_back(load(slot));
+      transposed.rows.push_back(load(slot));
     }
     if (place.lanes == lanes && std::has_single_bit(static_cast<unsigned>(lanes))) {
       const auto bytes = static_cast<int>(byte_size(fn_.element_type(place.memory)));
-      turned.block = std::min(lanes, 16 / bytes);
-      const int part = lane % turned.block * (lanes / turned.block) + lane / turned.block;
-      return turned_part(turned, std::countr_zero(static_cast<unsigned>(lanes)), 0, part);
+      transposed.block = std::min(lanes, 16 / bytes);
+      const int part =
+          lane % transposed.block * (lanes / transposed.block) + lane / transposed.block;
+      return transposed_part(transposed, std::countr_zero(static_cast<unsigned>(lanes)), 0, part);
     }
     llvm::Value* value =
         llvm::PoisonValue::get(value_type({fn_.element_type(place.memory), place.lanes}));
     for (int l = 0; l < place.lanes; ++l) {
-      llvm::Value* row = turned.rows[static_cast<size_t>(l)];
+      llvm::Value* row = transposed.rows[static_cast<size_t>(l)];
       value =
           b_.CreateInsertElement(value, lanes == 1 ? row : b_.CreateExtractElement(row, lane), l);
     }
@@ -363,7 +364,7 @@ class Emitter {
                : value;
   }
 
-  // Asks for the lines of the lanes `ahead` elements further on.
+  // Prefetches the lines of the lanes, `ahead` elements further on.
   void prefetch(const Place& place, int64_t ahead, bool writes) {
     constexpr int64_t kLine = 64;
     llvm::Type* element = memory_type({fn_.element_type(place.memory), 1});
@@ -376,7 +377,7 @@ class Emitter {
 
   void store(const Place& place, llvm::Value* value, bool past_caches) {
     if (llvm::AllocaInst* slot = register_slot(place)) {
-      turned_.clear();
+      transposed_.clear();
       b_.CreateStore(value, slot);
       return;
     }
@@ -761,7 +762,7 @@ class Emitter {
   std::vector<llvm::Value*> values_;
   std::vector<std::map<int64_t, llvm::AllocaInst*>> arrays_;  // by slot; on the stack: slot 0
   // By array, first element and stride, while nothing is stored and no other body begins.
-  std::map<std::tuple<int, int64_t, int64_t>, Turned> turned_;
+  std::map<std::tuple<int, int64_t, int64_t>, Transposed> transposed_;
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ void ChannelCheck::add_tasks(const Timeline& piece, size_t first, size_t last,
   for (; first < last; ++first) add(piece.tasks[first]);
 }
 
-// The uses from `from` on are those of the first time.
+// The uses from `from` on are those of the first time of the repeat.
 void ChannelCheck::again(const Repeat& repeat, const std::vector<size_t>& from) {
   for (size_t channel = 0; channel < uses_.size(); ++channel) {
     std::vector<Use>& of = uses_[channel];
@@ -74,7 +74,7 @@ Status ChannelCheck::add(const Timeline& piece, uint64_t horizon) {
         all.end = std::max(all.end, of[u].end);
         all.bytes += of[u].bytes;
       }
-      // Each end may be as much early as networks take for nothing.
+      // Each end may be early by as much as the network takes for nothing.
       constexpr double kRounding = 1e-4;
       const double least =
           static_cast<double>(all.bytes) / machine_.channels()[channel].bytes_per_tick;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the tasks of a timeline move their bytes over channels that are wide enough: while a channel is
-// in use without a break, it carries all that begins and ends in that time, and no more than it is
-// wide.
+// Checks that the tasks of a timeline move no more bytes than channels can carry. A *use* of a
+// channel is a stretch of time in which it is never idle. In that time the channel carries the
+// bytes of all transfers that begin and end in it, and no more than its width allows.
 //
-// Of a repeat the first and the last times are looked at, as many as a use can reach over. Those
-// between are the same ones later; together they are one use of the channel, which finds a channel that
-// is in use without a break through all of them.
+// Of a repeat, only the first and the last times are looked at: as many as a use can reach over.
+// The times between have the same uses, later. A channel that is in use through all of them has one
+// long use.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ class ChannelCheck {
   // Both must outlive it.
   ChannelCheck(const Machine& machine, const TaskGraph& graph);
 
-  // What comes next of the timeline; later pieces have no task that starts before `horizon`.
-  // internal: which channel moves how much in which time.
+  // Takes the next piece of the timeline. Later pieces have no task that starts before `horizon`.
+  // internal: a channel moves too much; the message says which, how much and in which time.
   Status add(const Timeline& piece, uint64_t horizon);
 
  private:
@@ -37,7 +37,8 @@ class ChannelCheck {
 
   const Machine& machine_;
   const TaskGraph& graph_;
-  std::vector<std::vector<Use>> uses_;  // by channel; between pieces those that later ones may join
+  // By channel; between pieces, the uses that later pieces may join.
+  std::vector<std::vector<Use>> uses_;
 };
 
 }  // namespace stria::sim

@@ -11,7 +11,7 @@ TimelineCheck::TimelineCheck(const Machine& machine, const TaskGraph& graph)
       times_(machine, graph),
       last_(machine.instances()) {}
 
-// Nothing runs twice at once on an instance, in what repeats itself neither.
+// Nothing runs twice at once on an instance, and neither does what repeats itself.
 Status TimelineCheck::check_instances(const Timeline& piece) {
   Status status;
   const auto fails = [&](uint32_t instance, uint64_t start) {
@@ -86,8 +86,8 @@ Status TimelineCheck::finish(uint64_t ticks) {
   }
   if (const double chain = longest_chain(machine_, graph_); static_cast<double>(ticks) < chain)
     return internal_error("all took {} ticks, the longest chain takes {:.0f}", ticks, chain);
-  // Something is always under way; each flow's end is rounded up, and a channel that others share
-  // never carries less than its width.
+  // Something is always under way. The end of each flow is rounded up, and a channel that others
+  // share never carries less than its width.
   if (static_cast<double>(ticks) > serial + count)
     return internal_error("all took {} ticks, one after another it is {:.0f}", ticks, serial);
   const std::vector<InstanceTimes>& times = times_.instances();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must hold of every schedule, looked at in every run, however long.
+// Rules that every schedule has to keep. Every run checks them, however long it is.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,27 @@
 
 namespace stria::sim {
 
-// internal: the timeline breaks a rule that every schedule has to keep: a task before what it waits
-// for, less time than it needs alone, or on a channel with others, two at once on one instance, not
-// all tasks or some twice, more than all of the time, less time than the busiest channel or the
-// longest chain needs, or more than all tasks one after another.
+// Fails with `internal` if the timeline breaks a rule:
+//
+// * A task starts before what it waits for has ended.
+// * A task takes less time than it needs alone, or than a shared channel needs.
+// * Two tasks run at once on one instance.
+// * A task is missing, or runs twice.
+// * The times of an instance add up to more than all of the time.
+// * The whole takes less time than the busiest channel or the longest chain needs, or more than all
+//   tasks one after another.
 class TimelineCheck {
  public:
   // Both must outlive it.
   TimelineCheck(const Machine& machine, const TaskGraph& graph);
 
-  // What comes next; later pieces have no task that starts before `horizon`.
+  // Takes the next piece. Later pieces have no task that starts before `horizon`.
   Status add(const Timeline& piece, uint64_t horizon);
-  // `ticks`: of all.
+  // `ticks`: of the whole timeline.
   Status finish(uint64_t ticks);
-  // After that: where the time went.
+  // Where the time went; after finish().
   const UnitTimes& times() const { return times_; }
-  // Tasks that were looked at one by one, not as a time of a repeat that is proved.
+  // Tasks that were checked one by one, and not by proof as a time of a repeat.
   uint64_t looked_at() const { return waits_.looked_at(); }
 
  private:

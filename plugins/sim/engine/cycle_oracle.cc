@@ -7,7 +7,7 @@
 namespace stria::sim {
 namespace {
 
-constexpr double kNothing = 1e-6;  // bytes that are none
+constexpr double kNothing = 1e-6;  // so few bytes count as none
 constexpr uint64_t kMostTasks = 1'000'000;
 
 struct Moving {
@@ -76,7 +76,7 @@ class ByCycles {
         {number_[task], start_[task], now, graph_.kind[task], instance_[task], waited_[task]});
   }
 
-  // What ended last of the things that the task waits for.
+  // What ended last among the things that the task waits for.
   uint8_t ended_for(size_t task) const {
     uint64_t last = 0;
     uint8_t out = 0;
@@ -119,7 +119,7 @@ class ByCycles {
         happened = true;
       }
     if (happened) return true;
-    // Instance by instance, so that the lowest free one takes the lowest task.
+    // Goes instance by instance, so that the lowest free one takes the lowest task.
     for (size_t g = 0; g < machine_.groups().size(); ++g) {
       const Group& group = machine_.groups()[g];
       for (uint32_t i = 0; i < group.count; ++i) {
@@ -162,7 +162,7 @@ class ByCycles {
     running_.push_back(std::move(running));
   }
 
-  // One tick's bytes.
+  // Moves the bytes of one tick.
   void carry() {
     std::vector<double> room;
     for (const Channel& channel : machine_.channels()) room.push_back(channel.bytes_per_tick);
@@ -174,7 +174,7 @@ class ByCycles {
       std::vector<double> users(room.size(), 0);
       for (const Moving* flow : open)
         for (uint32_t channel : *flow->channels) ++users[channel];
-      // What each of them can have alike until one ends or a channel is full.
+      // What each of them can have alike, until one ends or a channel is full.
       double step = std::numeric_limits<double>::infinity();
       for (size_t channel = 0; channel < room.size(); ++channel)
         if (users[channel] > 0) step = std::min(step, room[channel] / users[channel]);
@@ -198,7 +198,7 @@ class ByCycles {
   std::vector<State> state_;
   std::vector<uint64_t> start_, end_;  // of each node
   std::vector<uint32_t> instance_;     // likewise
-  std::vector<uint8_t> ended_;         // what the end of each node is the end of
+  std::vector<uint8_t> ended_;         // the kind of end (Ended) of each node
   std::vector<Spent> waited_;
   std::vector<bool> busy_;
   std::vector<uint64_t> idle_since_;  // of each instance

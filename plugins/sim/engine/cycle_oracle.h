@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of simulate.h tick by tick, written apart from it and slow on purpose: what fast paths
-// are compared with. Every tick looks at every task; bytes move tick by tick, shared so that no
-// flow could have more without another having less.
+// The rules of simulate.h, tick by tick. This code is written apart from the simulator and slow on
+// purpose: fast paths are compared with it. Every tick looks at every task. Bytes move tick by
+// tick, by max-min fair shares: no flow could have more unless one with as little had less.
 #pragma once
 
 #include "engine/simulate.h"

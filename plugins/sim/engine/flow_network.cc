@@ -9,10 +9,10 @@
 namespace stria::sim {
 namespace {
 
-// What rounding of doubles may add to a time, in ticks; far below a tick, far above their error.
+// What rounding of doubles may add to a time, in ticks: far below a tick, far above the error.
 constexpr double kSlack = 1e-5;
 
-// So many whole ticks after `origin`; of "never" a tick that none reaches.
+// The tick so many whole ticks after `origin`. For "never" it is a tick that nothing reaches.
 uint64_t tick_after(uint64_t origin, double time) {
   constexpr double kNever = 1e18;
   if (!(time < kNever)) return UINT64_MAX;
@@ -21,7 +21,7 @@ uint64_t tick_after(uint64_t origin, double time) {
 
 uint64_t bits(double value) { return std::bit_cast<uint64_t>(value); }
 
-// Times are counted from ticks that move with the clock, so that they are as exact late as early.
+// Times are counted from a tick that moves with the clock, so that they are as exact late as early.
 class FluidNetwork final : public FlowNetwork {
  public:
   explicit FluidNetwork(std::vector<double> widths)
@@ -94,7 +94,7 @@ class FluidNetwork final : public FlowNetwork {
     uint64_t end;
   };
 
-  // Fills all rates up alike; a channel that is full fixes those of its flows.
+  // Raises all rates alike. A channel that is full fixes those of its flows.
   void share() {
     stale_ = false;
     channels_.clear();
@@ -137,7 +137,7 @@ class FluidNetwork final : public FlowNetwork {
 
   const std::vector<double> widths_;
   std::vector<uint32_t> users_;  // flows on each channel
-  std::vector<double> free_;     // while sharing: not given yet
+  std::vector<double> free_;     // while sharing: width of each channel that is not given yet
   std::vector<uint32_t> open_;   // while sharing: flows without a rate
   std::vector<uint32_t> channels_;
   std::vector<Flow> flows_;  // in the order in which they were added
@@ -145,7 +145,7 @@ class FluidNetwork final : public FlowNetwork {
   bool stale_ = false;
 };
 
-// Times are doubles, in ticks from `origin_`, the tick that the network was last asked about.
+// Times are doubles, in ticks from `origin_`: the tick that the network was last asked about.
 class BurstNetwork final : public FlowNetwork {
  public:
   BurstNetwork(std::vector<double> widths, uint64_t burst_bytes)
@@ -162,7 +162,7 @@ class BurstNetwork final : public FlowNetwork {
   uint64_t advance(uint64_t limit, std::vector<uint32_t>& done) override {
     const auto most = static_cast<double>(limit - origin_);
     for (;;) {
-      double next = std::numeric_limits<double>::infinity();  // something can happen
+      double next = std::numeric_limits<double>::infinity();  // when something can happen
       double end = std::numeric_limits<double>::infinity();
       for (const Flow& flow : flows_) {
         double& first = flow.left <= 0 ? end : next;
@@ -201,13 +201,13 @@ class BurstNetwork final : public FlowNetwork {
     uint32_t owner;
     const uint32_t* channels;
     uint32_t count;
-    double left;      // bytes that no burst has been asked for
+    double left;      // bytes for which no burst has been asked yet
     double time;      // when its last burst has passed all channels
     uint64_t served;  // turn of its last burst
   };
 
-  // Exact: differences of doubles and smaller whole numbers are doubles. What was free a tick ago
-  // has been free for long enough: no burst starts as late as a tick after it could.
+  // This is exact: differences of doubles and smaller whole numbers are doubles. What was free a
+  // tick ago has been free for long enough: no burst starts as late as a tick after it could.
   void count_from(uint64_t now) {
     if (now == origin_) return;
     const auto passed = static_cast<double>(now - origin_);
@@ -217,8 +217,8 @@ class BurstNetwork final : public FlowNetwork {
     origin_ = now;
   }
 
-  // The next burst of each flow whose last one has passed; of several those first that have waited
-  // longest.
+  // The next burst of each flow whose last one has passed. Among several, the one that has waited
+  // longest comes first.
   void take_turns(double now) {
     waiting_.clear();
     for (Flow& flow : flows_)

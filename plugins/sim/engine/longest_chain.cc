@@ -6,7 +6,7 @@
 namespace stria::sim {
 namespace {
 
-// The longest chain from `from` (kNoTask: any start) to each node.
+// The longest chain from `from` (kNoTask: from any start) to each node.
 std::vector<double> chains(const Machine& machine, const std::vector<TaskKind>& kinds,
                            const TaskGraph& graph, uint32_t from);
 
@@ -22,7 +22,7 @@ double ticks_of_node(const Machine& machine, const std::vector<TaskKind>& kinds,
     return static_cast<double>(least_ticks_alone(machine, kinds[graph.kind[node]]));
   const Loop& loop = graph.loop(node);
   const double once = longest(chains(machine, kinds, *loop.body, kNoTask));
-  // Points that wait for the one that makes room, and what each hands on to the next.
+  // Points wait for the point that makes room, and hand on to the next what it waits for.
   const auto points = static_cast<double>(loop.points);
   double out = static_cast<double>((loop.points - 1) / loop.depth + 1) * once;
   for (const Loop::Carried& carried : loop.carried) {

@@ -12,7 +12,7 @@
 namespace stria::sim {
 namespace {
 
-// Clocks are told apart by kHz; more ticks in a cycle would leave too few for long runs.
+// Clocks are told apart by kHz. With more ticks in a cycle, too few would be left for long runs.
 constexpr double kHzPerMhz = 1000;
 constexpr uint64_t kMostTicksPerCycle = 1'000'000;
 constexpr int64_t kMostInstances = 1'000'000;  // of all units together
@@ -41,7 +41,7 @@ Result<Machine> Machine::make(const HardwareModel& model) {
   STRIA_RETURN_IF_ERROR(room_for(model.memories));
   STRIA_RETURN_IF_ERROR(room_for(model.executors));
   STRIA_RETURN_IF_ERROR(room_for(model.transfers));
-  // One tick is the longest time that goes into each clock's cycle a whole number of times.
+  // A tick is the longest time of which each clock's cycle is a whole multiple.
   std::set<double> clocks = {model.clock_mhz};
   const auto own = [&](double clock) {
     if (clock > 0) clocks.insert(clock);
@@ -85,12 +85,12 @@ Result<Machine> Machine::make(const HardwareModel& model) {
   }
   for (const MemoryUnit& unit : model.memories) {
     const auto ticks = static_cast<double>(out.ticks_of(unit.clock_mhz));
-    // Banks give a width of their own; a port cannot be wider.
+    // The banks together have a width. A port is not wider.
     const double banks = static_cast<double>(unit.banks) * static_cast<double>(unit.bank_bytes);
     const auto width = [&](double port) {
       return banks > 0 && port > 0 ? std::min(banks, port) : std::max(banks, port);
     };
-    // Banks without ports of their own serve reads and writes alike.
+    // Without widths of ports, the banks serve reads and writes alike.
     const double read = width(unit.read_bytes_per_cycle), write = width(unit.write_bytes_per_cycle);
     const bool shared =
         banks > 0 && unit.read_bytes_per_cycle <= 0 && unit.write_bytes_per_cycle <= 0;
@@ -198,8 +198,8 @@ Result<Route> Machine::route(const UnitInstance& from, std::string_view unit_nam
     }
     if (!leg.ok()) {
       leg = leg.status().with_context(what(through));
-      // That there are several ways, or that one carries nothing, is a mistake in the model; none
-      // is one only if no other instance has one.
+      // Several shortest ways, or one that carries nothing, are a mistake in the model. No way is a
+      // mistake only if no other instance has one.
       if (leg.status().code() != StatusCode::not_found) return leg.status();
       if (why.ok()) why = leg.status();
       continue;
@@ -226,8 +226,8 @@ Result<Route> Machine::route(const UnitInstance& from, std::string_view unit_nam
     return why.ok() ? not_found("the hardware model has {} of '{}', there is no number {}",
                                 unit->count, unit->name, instance)
                     : why;
-  // Some of several instances: the last one found, so that a transfer is for any of them or for
-  // one.
+  // Only some of several instances have a way: the last one found is taken, so that a transfer is
+  // for any instance or for one.
   if (usable == out.ways.size() && usable > 1) out.instance = -1;
   out.group = transfer_group(*unit, from.name);
   return out;

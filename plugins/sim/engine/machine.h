@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hardware model made ready for the clock: one time base for all its clocks, channels that bytes
-// move over, units that work, and the routes between memories.
+// A hardware model made ready for simulated time: one time base for all its clocks, the channels
+// that bytes move over, the units that work, and the routes between memories.
 //
-// Time is counted in ticks: whole parts of every clock's cycle, so that each domain's cycle is a
-// whole number of them. With one clock a tick is a cycle.
+// Time is counted in ticks. A cycle of every clock is a whole number of ticks. With one clock, a
+// tick is a cycle.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace stria::sim {
 
-// What flows share: a bus, or a port of one memory instance.
+// A channel is what transfers share: a bus, or a port of one memory instance.
 struct Channel {
   enum class Kind { bus, read_port, write_port };
   std::string name;  // "DRAM[0] -> DMA[0]", "read SRAM[3]"
@@ -29,8 +29,8 @@ struct Channel {
   double pj_per_byte = 0;
 };
 
-// Instances that each do one thing at a time: an execution unit, or the way of a transfer unit from
-// one kind of memory (all of them, if it is half duplex).
+// Instances that each do one thing at a time: those of an execution unit, or those of a transfer
+// unit for one kind of source memory (for all kinds, if the unit is half duplex).
 struct Group {
   std::string name;  // "CONV", "DMA from DRAM"
   std::string unit;  // "CONV", "DMA"
@@ -40,28 +40,28 @@ struct Group {
   uint64_t ticks_per_cycle = 1;  // of its clock
 };
 
-// How a transfer may go: by any instance of a group, or by one.
+// The route of a transfer: over any instance of a group, or over one of them.
 struct Route {
   uint32_t group = 0;
   int32_t instance = -1;  // -1: any
   struct Way {
-    std::vector<uint32_t> channels;  // each once
+    std::vector<uint32_t> channels;  // that it passes, each once
     uint64_t latency_ticks = 0;      // of unit, channels and memories
   };
-  std::vector<Way> ways;  // by instance; of the others none has channels
+  std::vector<Way> ways;  // by instance; other instances have no channels
 };
 
 class Machine {
  public:
-  // invalid_argument: clocks without a common time base; out_of_range: too many units; names and
-  // limits are said.
+  // invalid_argument: clocks without a common time base. out_of_range: too many units. Messages say
+  // names and limits.
   static Result<Machine> make(const HardwareModel& model);
 
   const HardwareModel& model() const { return model_; }
   const std::vector<Channel>& channels() const { return channels_; }
   const std::vector<Group>& groups() const { return groups_; }
   uint32_t instances() const { return instances_; }
-  // Of the model's clock.
+  // In a cycle of the model's clock.
   uint64_t ticks_per_cycle() const { return ticks_per_cycle_; }
   uint64_t cycles(uint64_t ticks) const {
     return (ticks + ticks_per_cycle_ - 1) / ticks_per_cycle_;
@@ -70,22 +70,24 @@ class Machine {
 
   // not_found, with the nearest name.
   Result<uint32_t> execution_group(std::string_view unit) const;
-  // Channels of a memory instance's ports, -1 without a limit.
+  // The channels of a memory instance's ports; -1: the port has no limit.
   struct Ports {
     int32_t read = -1, write = -1;
   };
   Ports ports(const UnitInstance& memory) const;
 
-  // From one memory through the unit (`instance` -1: any of it) to others, which get the same
-  // bytes: a bus on the way to several of them carries them once. Buses are followed through other
-  // transfer units, never through memories, on the shortest way. not_found: no way, with both ends;
-  // invalid_argument: several shortest ways; out_of_range: a bus on it carries nothing.
+  // The route from one memory through the unit (`instance` -1: through any instance) to other
+  // memories, which get the same bytes. A bus on the way to several of them carries the bytes once.
+  // The route follows buses through other transfer units, never through memories, on the shortest
+  // way. not_found: no way; the message has both ends. invalid_argument: several shortest ways.
+  // out_of_range: a bus on the way carries nothing.
   Result<Route> route(const UnitInstance& from, std::string_view unit, int64_t instance,
                       const std::vector<UnitInstance>& to);
-  // Channels between a memory and the first transfer unit that reaches it, for units that work on a
-  // memory from afar; into the memory if `writes`.
+  // The channels between a global memory and the first transfer unit that reaches it: each access
+  // of a unit that works on that memory directly crosses them (C8). They lead into the memory if
+  // `writes`.
   Result<std::vector<uint32_t>> global_channels(const UnitInstance& memory, bool writes);
-  // The unit is on buses, and one joins it to the memory.
+  // Does a bus begin or end at the unit?
   bool on_buses(std::string_view unit) const;
 
  private:
@@ -94,13 +96,13 @@ class Machine {
   uint32_t transfer_group(const TransferUnit& unit, const std::string& memory);
 
   HardwareModel model_;
-  std::optional<BusMap> map_;  // of its buses
+  std::optional<BusMap> map_;  // of the model's buses
   std::vector<Channel> channels_;
   std::vector<Group> groups_;
   std::map<std::string, uint32_t> execution_;
   std::map<std::pair<std::string, std::string>, uint32_t> transfer_;
   std::map<std::pair<std::string, int64_t>, Ports> ports_;
-  std::map<std::pair<std::string, int64_t>, BusReach> reach_;  // of what was asked for
+  std::map<std::pair<std::string, int64_t>, BusReach> reach_;  // from what was asked for
   uint32_t instances_ = 0;
   uint64_t ticks_per_cycle_ = 1;
   double ticks_per_mhz_ = 0;  // ticks in a microsecond over MHz of the base clock

@@ -7,8 +7,8 @@
 namespace stria::sim {
 namespace {
 
-// Rates are whole numbers of these parts of a picojoule per tick, so that sums do not depend on
-// their order, nor on how much has gone before.
+// Rates are whole numbers of these parts of a picojoule per tick. So sums do not depend on their
+// order, nor on how much has gone before.
 constexpr double kParts = 1 << 20;
 
 // The tasks of a timeline, repeats as often as a window can tell them apart: the first ones and the
@@ -72,15 +72,15 @@ void PeakEnergy::add(const Timeline& piece, uint64_t horizon) {
   out_ = 0;
 }
 
-// The energy of a window changes evenly between the ticks at which a step comes to one of its ends,
-// so that the most is at one of those.
+// The energy of a window changes evenly between the ticks at which a step comes to one of the
+// window's ends. So the most is at one of those ticks.
 void PeakEnergy::look_until(uint64_t limit) {
   while (in_ < steps_.size() && steps_[in_].at < limit) {
     const uint64_t leaves = out_ < in_ ? steps_[out_].at + window_ : UINT64_MAX;
     const uint64_t to = std::min(steps_[in_].at, leaves);
     energy_ += (rate_in_ - rate_out_) * static_cast<int64_t>(to - end_);
     end_ = to;
-    // From before the beginning on, windows hold less than those that begin there.
+    // Windows that begin before the beginning hold less than those that begin there.
     most_ = std::max(most_, energy_);
     for (; in_ < steps_.size() && steps_[in_].at == end_; ++in_) rate_in_ += steps_[in_].rate;
     for (; out_ < in_ && steps_[out_].at + window_ == end_; ++out_) rate_out_ += steps_[out_].rate;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much energy the tasks of a timeline take within any stretch of time of one length.
+// The most energy that the tasks of a timeline take within any stretch of time of one length.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ class PeakEnergy {
   // Windows of so many ticks, 1 at least. `graph` must outlive it.
   PeakEnergy(const TaskGraph& graph, uint64_t window);
 
-  // What comes next of the timeline; later pieces have no task that starts before `horizon`.
+  // Takes the next piece of the timeline. Later pieces have no task that starts before `horizon`.
   void add(const Timeline& piece, uint64_t horizon);
-  // After all of it: the most picojoules that any window has. A task takes its energy evenly while
-  // it runs. What repeats itself is looked at as often as it takes to see all windows that it has.
+  // The most picojoules in any window, after all pieces. A task takes its energy evenly while it
+  // runs. A repeat is looked at as many times as it takes to see every different window.
   double most();
 
  private:
   struct Step {
     uint64_t at;
-    int64_t rate;  // by so much more from then on
+    int64_t rate;  // the change of the rate from then on
   };
   void look_until(uint64_t limit);
 

@@ -7,8 +7,8 @@ namespace stria::sim {
 
 struct Progress::Frame {
   struct NodeState {
-    uint64_t when = 0;  // something ended last that it waits for
-    uint32_t open = 0;  // what it still waits for
+    uint64_t when = 0;  // when something ended last that it waits for
+    uint32_t open = 0;  // how many nodes it still waits for
     State state = State::waits;
     uint8_t why = 0;  // what ended then
   };
@@ -16,14 +16,14 @@ struct Progress::Frame {
   Activation* in = nullptr;  // null: the graph itself
   uint64_t point = 0;
   uint64_t number = 0;       // of its first task
-  uint64_t when = 0;         // its last node ended
+  uint64_t when = 0;         // when its last node ended
   uint32_t left = 0;         // nodes that have not ended
   mutable uint32_t low = 0;  // all before it have ended
-  uint32_t high = 0;         // nothing has happened to those from here on
+  uint32_t high = 0;         // nothing has happened to the nodes from here on
   uint8_t why = 0;           // what ended then
   bool touched = false;      // something in it has started
   std::vector<NodeState> nodes;
-  std::vector<std::unique_ptr<Activation>> loops;  // as those of the graph
+  std::vector<std::unique_ptr<Activation>> loops;  // in the order of the graph's loops
 };
 
 struct Progress::Activation {
@@ -32,9 +32,9 @@ struct Progress::Activation {
   uint32_t node = 0;
   uint32_t serial = 0;
   uint64_t base = 0, begun = 0;
-  std::deque<std::unique_ptr<Frame>> window;  // points base to begun; null: has ended
+  std::deque<std::unique_ptr<Frame>> window;  // points base to begun; null: the point has ended
   std::vector<std::unique_ptr<Frame>> spare;
-  uint64_t began_at = 0, ended_at = 0;    // it, and its last point
+  uint64_t began_at = 0, ended_at = 0;    // when the loop began, when a point ended last
   uint64_t moved_at = 0, moved_from = 0;  // the tick at which base grew last, and from where
   uint8_t why = 0, ended_why = 0;
   bool advanced = false;
@@ -99,8 +99,8 @@ void Progress::make_ready(Node node, uint64_t now) {
   pump(made, now);
 }
 
-// A point more may begin if there is room for it, and the one before has something under way:
-// until then all that it could start stands behind the same of that one.
+// A further point may begin if there is room for it, and the point before has something under way.
+// Until then, all that the further point could start comes after the same of the point before.
 void Progress::pump(Activation& loop, uint64_t now) {
   while (loop.begun < loop.points() && loop.begun - loop.base < loop.depth() &&
          (loop.window.empty() || !loop.window.back() || loop.window.back()->touched))
@@ -140,7 +140,7 @@ void Progress::enter(Activation& loop, uint64_t now) {
   loop.window.push_back(std::move(made));
   ++loop.begun;
   ++frames_under_way_;
-  // Whether room was made at this tick or before.
+  // Was room made at this tick, or before?
   const bool pipelined = frame.point >= loop.depth();
   const bool just_now = loop.moved_at == now && frame.point >= loop.moved_from + loop.depth();
   for (uint32_t node : plan.entries) {
@@ -307,7 +307,7 @@ void Progress::write_frame(const Frame& frame, Moment& moment,
     }
     const Activation& loop = *frame.loops[frame.plan->graph->kind[node] & ~TaskGraph::kLoop];
     moment.loops.push_back({loop.serial, loop.base, loop.begun, loop.points()});
-    // What is left of the first `depth` points has room from the start.
+    // The rest of the first `depth` points has room from the start.
     moment.form.push_back(loop.begun - loop.base);
     moment.form.push_back(loop.begun < loop.depth() ? loop.why : uint64_t{kEndedSlot});
     for (const auto& point : loop.window) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a task graph has come: which nodes wait, are ready, run, have ended, of those points of
-// loops that have begun and not ended. Of a loop whose points may all begin at once only those are
-// looked at of which something may start next.
+// The state of a task graph while it runs: which nodes wait, are ready, run, or have ended. Of a
+// loop it keeps the points that have begun and not ended. If all points of a loop may begin at
+// once, it keeps only those of which something may start next.
 #pragma once
 
 #include <cstdint>
@@ -30,15 +30,15 @@ class Progress {
   explicit Progress(const TaskGraph& graph);
   ~Progress();
 
-  // What waits for nothing is ready.
+  // Makes the nodes ready that wait for nothing.
   void begin();
   void started(Node node, uint64_t now);
-  // What it was is `ended`.
+  // `ended` says what kind of node has ended.
   void ended(Node node, Ended ended, uint64_t now);
-  // For one who takes tasks in an order of his own: begins the point that the task is in, if there
-  // is room for it. True if that has begun.
+  // For a caller that takes tasks in an order of its own: begins the point that the task is in, if
+  // there is room for it. True if the point has begun.
   bool reach(uint64_t number, uint64_t now);
-  // Tasks that are ready and have not been taken from here.
+  // Tasks that are ready; the caller takes them out of the list.
   std::vector<Node>& ready() { return ready_; }
   bool done() const { return done_; }
 
@@ -46,31 +46,30 @@ class Progress {
   static uint64_t number(Node node);
   // What ended when the node became ready.
   static uint8_t why(Node node);
-  // Of the loop that the node is in; 0: none.
+  // The serial of the loop that the node is in; 0: none.
   static uint32_t loop_of(Node node);
 
   // --- for skipping ahead
 
-  // Loops under way of which points have ended since they were asked for, and that have more
-  // points.
+  // Loops under way that have more points, and of which points have ended since the last call.
   struct Watched {
-    uint64_t points = 0;   // so many times it was asked for
-    uint64_t save_at = 1;  // the next power of two of them
-    Moment saved;          // form is empty: none
-    uint64_t sketch = 0;   // of it
+    uint64_t points = 0;   // how often the loop was returned
+    uint64_t save_at = 1;  // the next power of two of that
+    Moment saved;          // an empty form: none is saved
+    uint64_t sketch = 0;   // a hash of it
   };
   std::vector<Watched*> advanced();
-  // Moments that were saved when the timeline had so many records or more are forgotten.
+  // Forgets the moments that were saved when the timeline had so many records or more.
   void forget_from(size_t records);
-  // Adds itself to the moment; `running` is called for each node that runs, in the order of the
+  // Adds this state to the moment. Calls `running` for each node that runs, in the order of the
   // form.
   void write_state(Moment& moment, const std::function<void(Node)>& running) const;
   size_t frames() const { return frames_under_way_; }
-  // Loops go on by `steps` points (in the order of write_state) so many times.
+  // Moves each loop on by its `steps` points (in the order of write_state), so many times.
   void skip(const std::vector<uint64_t>& steps, uint64_t times);
-  // By how much the number of a task in a loop grows then, each time.
+  // How much the number of a task in the loop grows then, each time.
   uint64_t step_of(uint32_t loop) const;
-  // All tasks that are ready and have not started.
+  // Visits all tasks that are ready and have not started.
   void visit_ready(const std::function<void(Node)>& visit) const;
 
  private:
@@ -88,9 +87,9 @@ class Progress {
   void renumber(Frame& frame);
 
   struct Line {
-    uint32_t around = 0;  // the loop that it is in
-    uint64_t size = 0;    // numbers of a point
-    uint64_t step = 0;    // points, of the last skip
+    uint32_t around = 0;  // the loop around it
+    uint64_t size = 0;    // how many numbers a point takes
+    uint64_t step = 0;    // points that the last skip moved on
   };
   struct EndedNode {
     Node node;

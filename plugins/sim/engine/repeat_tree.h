@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The repeats of a timeline by which of them lie in which.
+// The repeats of a timeline as a tree: which of them lie in which.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ struct RepeatTree {
   std::vector<RepeatTree> inner;  // one after another
 };
 
-// Those that lie in no other, one after another. `timeline` must outlive them.
+// The repeats that lie in no other one, one after another. `timeline` must outlive them.
 inline std::vector<RepeatTree> repeat_tree(const Timeline& timeline) {
   std::vector<RepeatTree> out;
   for (const Repeat& repeat : timeline.repeats) {

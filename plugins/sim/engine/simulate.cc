@@ -19,8 +19,8 @@ using MinHeap = std::priority_queue<T, std::vector<T>, std::greater<T>>;
 
 class Simulation {
  public:
-  // `order`: instances take their tasks as it says; null: the first one that is ready.
-  // `in_pieces`: the timeline is taken in pieces.
+  // `order`: instances take their tasks in this order; null: each takes the first one that is
+  // ready.
   Simulation(const Machine& machine, const TaskGraph& graph, const SimulateOptions& options,
              bool in_pieces, TaskOrder* order)
       : machine_(machine),
@@ -45,13 +45,13 @@ class Simulation {
     reached_.assign(machine.instances(), false);
     fixed_.assign(groups, 0);
     touched_.assign(groups, false);
-    // What stands outside of loops is looked at one by one.
+    // Nodes outside of loops are looked at one by one.
     out_.tasks.reserve(in_pieces ? std::min<size_t>(graph.size(), options.piece_records)
                                  : graph.size());
     loop_of_.reserve(out_.tasks.capacity());
   }
 
-  // Until all has ended, or a piece is full.
+  // Runs until all has ended, or a piece is full.
   Status run() {
     if (!begun_) {
       begun_ = true;
@@ -93,8 +93,8 @@ class Simulation {
   }
   bool done() const { return progress_.done(); }
 
-  // What has ended since the last piece; what comes later starts at `horizon` or after it. Ticks
-  // and events are those of all pieces so far.
+  // What has ended since the last piece. All later tasks start at `horizon` or after it. Ticks and
+  // events are those of all pieces so far.
   Timeline take_piece(uint64_t& horizon) {
     horizon = now_;
     for (const Task& task : tasks_)
@@ -113,14 +113,14 @@ class Simulation {
   struct Task {
     Progress::Node node;
     uint64_t serial = 0, start = 0;
-    uint64_t timer = 0;  // when its timer ends, 0: it has none
-    uint64_t idle = 0;   // ticks that its instance did nothing before
+    uint64_t timer = 0;  // when its timer ends; 0: it has none
+    uint64_t idle = 0;   // ticks for which its instance did nothing before
     uint32_t kind = 0, instance = 0;
     uint32_t parts = 0;  // timers and flows that have not ended
     Spent waited = Spent::no_work;
     bool moves = false;
   };
-  // At one tick the lowest number comes first: who moves first has the first turn.
+  // At one tick the lowest number comes first: who moves first gets the first turn.
   struct Timer {
     uint64_t at, number;
     uint32_t task;
@@ -128,7 +128,7 @@ class Simulation {
       return std::pair(at, number) > std::pair(other.at, other.number);
     }
   };
-  // Of what is ready that which has the lowest number goes first.
+  // Among ready tasks, the one with the lowest number goes first.
   struct Ready {
     uint64_t number;
     Progress::Node node;
@@ -165,7 +165,7 @@ class Simulation {
     touched_list_.push_back(group);
   }
 
-  // All ends at this tick, then all starts; what takes no time ends at once.
+  // All ends at this tick, then all starts. A task that takes no time ends at once.
   void settle() {
     for (;;) {
       for (uint32_t task : ended_) end(task);
@@ -228,7 +228,7 @@ class Simulation {
       if (!reached_[instance]) {
         reached_[instance] = progress_.reach(number, now_);
         if (!reached_[instance]) {
-          far_.push_back(g);
+          not_reached_.push_back(g);
           continue;
         }
         take_ready();
@@ -252,11 +252,11 @@ class Simulation {
 
   // An end may have made room for points that instances have not reached.
   void look_again() {
-    for (uint32_t group : far_) touch(group);
-    far_.clear();
+    for (uint32_t group : not_reached_) touch(group);
+    not_reached_.clear();
   }
 
-  // `waited`: for what, if the instance did nothing before.
+  // `waited`: for what the instance waited before, if it did nothing.
   void start(Progress::Node node, uint32_t instance, uint32_t number, Spent waited) {
     ++out_.events;
     uint32_t task;
@@ -299,7 +299,7 @@ class Simulation {
       else
         part_done(task);
     }
-    // Points that begin because this one has are there for the next instance.
+    // If this start lets further points begin, the next instance finds them.
     progress_.started(node, now_);
     take_ready();
   }
@@ -336,8 +336,8 @@ class Simulation {
 
   // --- skipping ahead
 
-  // Each loop keeps the moment after its first, second, fourth, eighth, … point and compares those
-  // that follow with it, so that any period is found within three times its length.
+  // Each loop keeps the moment after its first, second, fourth, eighth, … point, and compares later
+  // moments with it. So any period is found within three times its length.
   void look_for_steady_loops() {
     for (Progress::Watched* loop : progress_.advanced()) {
       ++loop->points;
@@ -358,7 +358,7 @@ class Simulation {
     }
   }
 
-  // The same for moments that are alike, and soon made.
+  // A hash that is the same for moments that are alike, and cheaper than a moment.
   uint64_t sketch() {
     uint64_t out = progress_.frames() + in_order_.size();
     const auto add = [&](uint64_t value) { out = (out ^ value) * 0x9e37'79b9'7f4a'7c15 + value; };
@@ -431,7 +431,7 @@ class Simulation {
     }
     for (size_t i = 0; i < idle_since_.size(); ++i)
       if (!steady.instance_lasts[i]) idle_since_[i] += by;
-    // Numbers have grown.
+    // The numbers of tasks have grown.
     for (auto& heap : any_) heap = {};
     for (auto& heap : own_) heap = {};
     std::fill(fixed_.begin(), fixed_.end(), 0);
@@ -456,25 +456,25 @@ class Simulation {
   std::unique_ptr<FlowNetwork> network_;
   uint64_t now_ = 0;
   uint64_t serial_ = 0;
-  std::vector<Task> tasks_;  // those of spare_ have ended
+  std::vector<Task> tasks_;  // those in spare_ have ended
   std::vector<uint32_t> spare_;
   MinHeap<Timer> timers_;
   std::vector<uint32_t> done_, ended_;
   std::vector<MinHeap<Ready>> any_;  // by group: ready for any instance
   std::vector<MinHeap<Ready>> own_;  // by instance: ready for it alone
-  // Of a given order: what is ready, by number; instances whose next task's point has begun, groups
-  // of those whose has not.
+  // With a given order: the ready tasks by number; the instances whose next task's point has begun;
+  // the groups of instances whose next task's point has not.
   std::unordered_map<uint64_t, Progress::Node> in_order_;
   std::vector<bool> reached_;
-  std::vector<uint32_t> far_;
-  MinHeap<std::pair<uint64_t, uint32_t>> due_;  // what is ready before its time, and its group
-  uint64_t held_ = 0;                           // how often there was something
+  std::vector<uint32_t> not_reached_;
+  MinHeap<std::pair<uint64_t, uint32_t>> due_;  // ready before their time, and their groups
+  uint64_t held_ = 0;                           // how often there was one
   std::vector<uint32_t> fixed_, idle_;          // by group: tasks in own_, free instances
   std::vector<std::vector<bool>> free_;         // by group and instance
   std::vector<uint64_t> idle_since_;            // by instance; 0 while it works
   std::vector<bool> touched_;                   // by group: something may start
   std::vector<uint32_t> touched_list_, starting_;
-  // Of the last moment: tasks under way in its order, the place of each task in that.
+  // The last moment: the tasks under way in its order, and the place of each task in it.
   std::vector<uint32_t> in_form_, names_, running_;
   std::vector<uint64_t> flowing_;
 };

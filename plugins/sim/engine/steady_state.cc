@@ -16,11 +16,11 @@ std::optional<Steady> steady_between(const Moment& before, const Moment& now) {
     const uint64_t step = b.base - a.base;
     out.steps.push_back(step);
     if (step == 0) continue;
-    // Another one of the same loop is at another place of it: how it came there is not this.
+    // Another run of the same loop is at another point: it came there in another way.
     if (a.serial != b.serial) return std::nullopt;
     out.times = std::min(out.times, (b.points - b.begun) / step);
   }
-  // Without a loop that goes on there is nothing to repeat.
+  // Unless some loop goes on, there is nothing to repeat.
   if (out.times == UINT64_MAX || out.times == 0) return std::nullopt;
   for (size_t t = 0; t < now.tasks.size(); ++t) {
     const Moment::Task &a = before.tasks[t], &b = now.tasks[t];
@@ -29,7 +29,7 @@ std::optional<Steady> steady_between(const Moment& before, const Moment& now) {
     const bool lasts = a.serial == b.serial && !b.moves && b.timer != 0;
     if (!moved_on && !lasts) return std::nullopt;
     out.task_lasts.push_back(!moved_on);
-    // It ends after all of that.
+    // It must end after all the times that are skipped.
     if (!moved_on) out.times = std::min(out.times, (b.timer - 1 - now.now) / passed);
   }
   for (size_t i = 0; i < now.idle_since.size(); ++i) {
@@ -41,10 +41,10 @@ std::optional<Steady> steady_between(const Moment& before, const Moment& now) {
     const uint64_t a = before.starts[i], b = now.starts[i];
     if (b == 0 ? a == 0 : b - a == passed) continue;
     if (b == 0 || a != b) return std::nullopt;
-    // That comes after all of it.
+    // That must come after all the times that are skipped.
     out.times = std::min(out.times, (b - 1 - now.now) / passed);
   }
-  // All that follow an order that is repeated have come as far in it.
+  // All instances that are in a repeat of the order must have come equally far in it.
   const Moment::Turn* moved = nullptr;
   uint64_t further = 0;
   for (size_t t = 0; t < now.turns.size(); ++t) {
@@ -58,8 +58,8 @@ std::optional<Steady> steady_between(const Moment& before, const Moment& now) {
     further = b.done - a.done;
     out.times = std::min(out.times, (b.times - b.done) / further);
   }
-  // One that is late and catches up does not do the same again; one that falls back does, if
-  // nothing was held back that no longer is.
+  // An instance that is late and catches up does not do the same again. One that falls back does,
+  // unless something was held back before that no longer is.
   if (moved && passed != further * moved->shift &&
       (passed < further * moved->shift || before.held != now.held))
     return std::nullopt;

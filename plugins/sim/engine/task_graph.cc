@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint64_t kMostNumbers = uint64_t{1} << 53;
 
-// kMostNumbers + 1 if there are more.
+// kMostNumbers + 1 stands for all larger numbers.
 uint64_t count(const TaskGraph& graph) {
   uint64_t out = 0;
   for (size_t node = 0; node < graph.size() && out <= kMostNumbers; ++node) {
@@ -50,8 +50,8 @@ class Unrolling {
     return out_.graph.add(join_, nodes);
   }
 
-  // `before`: what nodes wait for that wait for nothing here; `carried`: what else each waits for.
-  // What each node has become.
+  // Appends `graph`, and returns what each node has become. `before`: nodes that wait for nothing
+  // in `graph` wait for these. `carried`: what else each node waits for.
   std::vector<uint32_t> append(const TaskGraph& graph, const std::vector<uint32_t>& before,
                                uint32_t slot, const std::vector<std::vector<uint32_t>>& carried) {
     std::vector<uint32_t> became;
@@ -80,7 +80,7 @@ class Unrolling {
   // The node at the end of all points.
   uint32_t append_points(const Loop& loop, const std::vector<uint32_t>& before, uint32_t slot) {
     std::vector<uint32_t> ends, last;
-    uint32_t room = kNoTask;  // what the point waits for that makes room for it
+    uint32_t room = kNoTask;  // what makes room for the point
     std::vector<bool> waited(loop.body->size(), false);
     for (uint32_t node : loop.body->waits) waited[node] = true;
     for (uint64_t p = 0; p < loop.points; ++p) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a machine has to do: unit operations and transfers with what each waits for, and loops of
-// them. Nodes stand in program order, and each waits only for earlier ones, so that nothing can
-// block.
+// them. Nodes stand in program order, and each waits for earlier ones only, so that nothing can
+// deadlock.
 //
 // A loop is one node, however many points it has. Its tasks are numbered as if all points stood one
-// after another in its place: a number says who comes first, and which task of a graph is meant.
+// after another in its place. The number says who comes first, and which task of a graph is meant.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +23,17 @@ struct Flowing {
   uint64_t bytes = 0;
 };
 
-// What all tasks of one kind have in common: those of a loop are one kind.
+// What all tasks of one kind have in common. The tasks that one node of a loop's body stands for
+// are of one kind.
 struct TaskKind {
   enum class Work : uint8_t { operation, transfer, join } work = Work::join;  // join: needs no unit
   std::string name;        // "kernel_0", "swap_in I"
-  uint32_t statement = 0;  // of the part, that it belongs to
+  uint32_t statement = 0;  // the statement of the part that it belongs to
   uint32_t group = 0;
   int32_t instance = -1;        // -1: any
   uint64_t overhead_ticks = 0;  // operation: fill and drain, before compute_ticks
   uint64_t compute_ticks = 0;
-  std::vector<Flowing> flows;  // operation: beside it, from its start on
+  std::vector<Flowing> flows;  // operation: bytes that move beside it, from its start on
   Route route;                 // transfer
   uint64_t bytes = 0;          // transfer
   double pj = 0;               // of one such task
@@ -40,14 +41,14 @@ struct TaskKind {
 
 struct TaskGraph;
 
-// Points that are alike, in order: one begins when the one before has begun and the `depth`-th one
-// before has ended. What waits for nothing in the body begins with its point.
+// Points that are alike, in order. A point begins when the one before has begun and the `depth`-th
+// one before has ended. Nodes of the body that wait for nothing begin with their point.
 struct Loop {
-  // A node of each point but the first waits for one of the point before.
+  // In each point but the first, `node` waits for `before` of the point before.
   struct Carried {
     uint32_t node = 0, before = 0;
   };
-  std::shared_ptr<const TaskGraph> body;  // with a task at least; its kinds are those of the root
+  std::shared_ptr<const TaskGraph> body;  // at least one task; the kinds are those of the root
   uint64_t points = 1;
   uint64_t depth = 1;
   std::vector<Carried> carried;
@@ -57,10 +58,10 @@ struct TaskGraph {
   static constexpr uint32_t kLoop = 0x8000'0000;
 
   std::vector<TaskKind> kinds;       // of the root; empty in bodies of loops
-  std::vector<uint32_t> kind;        // of each node; of a loop its position in `loops` with kLoop
+  std::vector<uint32_t> kind;        // of each node; a loop: its position in `loops`, with kLoop
   std::vector<uint32_t> first_wait;  // of each node, into waits; one more at the end
   std::vector<uint32_t> waits;       // nodes
-  // What makes room for the node's point in a pipeline, kNoTask if there was room.
+  // By node: what makes room for its point in a pipeline; kNoTask if there was room.
   std::vector<uint32_t> slot;
   std::vector<Loop> loops;
 
@@ -81,8 +82,8 @@ struct TaskGraph {
   }
 };
 
-// Numbers that the tasks and joins of a graph take, those of all points of loops together.
-// out_of_range: more than 2^53, as ticks.
+// How many numbers the tasks and joins of a graph take, with all points of loops. out_of_range:
+// more than 2^53, as for ticks.
 Result<uint64_t> numbers_of(const TaskGraph& graph);
 
 // How many tasks of each kind there are, joins included.

@@ -22,7 +22,7 @@ void TaskOrder::fetch() {
   kept.timeline = std::move(piece->timeline);
   kept.lines.resize(instances);
   const std::vector<TaskRecord>& tasks = kept.timeline.tasks;
-  // Where the tasks of each instance stood when a record came, for the starts of repeats.
+  // How many tasks each instance had when a record came; repeats start there.
   std::vector<size_t> position(tasks.size());
   for (size_t r = 0; r < tasks.size(); ++r) {
     Line& line = kept.lines[tasks[r].instance];
@@ -30,7 +30,7 @@ void TaskOrder::fetch() {
     line.tasks.push_back(static_cast<uint32_t>(r));
     line.inside.push_back(-1);
   }
-  // Inner repeats come first: what has a span already lies in one of those.
+  // Inner repeats come first: a task that has a span already lies in an inner one.
   for (size_t n = 0; n < kept.timeline.repeats.size(); ++n) {
     const Repeat& repeat = kept.timeline.repeats[n];
     std::vector<int32_t> span_of(instances, -1);
@@ -49,7 +49,7 @@ void TaskOrder::fetch() {
       *outermost = own;
     }
   }
-  // Those that have waited for it.
+  // The instances that have waited for the piece.
   const uint64_t number = first_ + pieces_.size() - 1;
   kept.instances = std::exchange(waiting_, 0);
   for (uint32_t i = 0; i < instances; ++i)
@@ -66,7 +66,7 @@ void TaskOrder::move_on(uint32_t instance) {
     if (at + 1 < first_ + pieces_.size()) ++pieces_[at + 1 - first_].instances;
   }
   if (!has_task(instance)) ++waiting_;
-  // Pieces that all have left behind.
+  // Drops pieces that all instances have left behind.
   for (; !pieces_.empty() && pieces_.front().instances == 0; ++first_) pieces_.pop_front();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which tasks each instance does in a timeline, in which order and when, for another simulation
-// that keeps to it. What the timeline repeats is not written out, and it comes in pieces, of which
-// those are kept that some instance has not left behind.
+// that keeps to it. Repeats are not written out. The timeline comes in pieces; a piece is kept
+// until every instance has left it behind.
 #pragma once
 
 #include <cstdint>
@@ -23,66 +23,66 @@ class TaskOrder {
   // A piece of the timeline as TakePiece has it (simulate.h).
   struct Piece {
     Timeline timeline;
-    uint64_t horizon = 0;  // tasks of later pieces start then at the earliest
+    uint64_t horizon = 0;  // no task of a later piece starts before
     bool last = false;
   };
   TaskOrder(std::function<Result<Piece>()> source, uint32_t instances);
 
   // The task that the instance takes next: its number, the tick at which it starts in the timeline,
-  // and what the instance waits for before it there. After the last one kNone; kNone as a number
-  // alone if that task has not come yet, which starts after `now` and not before `start`.
+  // and what the instance waits for before it there. After the last task both are kNone. If that
+  // task has not come yet, `number` alone is kNone: it starts after `now` and not before `start`.
   struct Next {
     uint64_t number = kNone, start = kNone;
     Spent waited = Spent::no_work;
   };
   Next next(uint32_t instance, uint64_t now);
-  // It has taken that.
+  // The instance has taken that task.
   void take(uint32_t instance);
-  // From this tick on an instance may have a task that has not come yet; else kNone.
+  // From this tick on an instance may have a task that has not come yet; kNone: never.
   uint64_t unknown_from() const { return waiting_ > 0 && !all_here_ ? horizon_ : kNone; }
-  // Fetches pieces until that is after `now`.
+  // Fetches pieces until unknown_from() is after `now`.
   void know(uint64_t now) {
     while (unknown_from() <= now) fetch();
   }
-  // Why no piece came; then no instance has a task more.
+  // Why no piece came; then no instance has a further task.
   const Status& status() const { return status_; }
 
   // --- for skipping ahead
 
-  // Adds how far each instance has come to the moment.
+  // Adds to the moment how far each instance has come.
   void write_state(Moment& moment);
-  // Instances go on as they did from one moment to the other, so many times more.
+  // Lets instances go on as they did from one moment to the other, so many times more.
   void skip(const Moment& before, const Moment& now, uint64_t times);
 
  private:
-  // A repeat of a piece, as far as one instance has part in it.
+  // The part of a repeat that one instance takes part in.
   struct Span {
     size_t first = 0, last = 0;  // of its tasks
     size_t repeat = 0;           // of the piece
-    int32_t around = -1;         // the span that this one is in
+    int32_t around = -1;         // the span around it; -1: none
     uint64_t done = 0;           // how many times it has been repeated so far
   };
   struct Line {
     std::vector<uint32_t> tasks;  // records of the piece
-    std::vector<int32_t> inside;  // of each the innermost span; -1: none
+    std::vector<int32_t> inside;  // by task: the innermost span around it; -1: none
     std::vector<Span> spans;
     size_t at = 0;
   };
   struct KeptPiece {
     Timeline timeline;
     std::vector<Line> lines;  // by instance
-    size_t instances = 0;     // that have a task left in it, and none in one before
+    size_t instances = 0;     // how many have their next task in it
   };
 
   void fetch();
-  // To the first piece in which the instance has a task left, or behind the last one.
+  // Moves the instance to the first piece in which it has a task left, or behind the last one.
   void move_on(uint32_t instance);
   bool has_task(uint32_t instance) const { return piece_of_[instance] < first_ + pieces_.size(); }
   KeptPiece& piece_of(uint32_t instance) { return pieces_[piece_of_[instance] - first_]; }
 
   std::function<Result<Piece>()> source_;
   std::deque<KeptPiece> pieces_;
-  uint64_t first_ = 0;              // how many pieces were there before them
+  uint64_t first_ = 0;              // how many pieces came before pieces_
   std::vector<uint64_t> piece_of_;  // by instance, counted from the first of all
   size_t waiting_ = 0;              // instances behind the last piece
   uint64_t horizon_ = 0;

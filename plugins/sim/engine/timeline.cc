@@ -35,7 +35,7 @@ void Timeline::visit(const std::function<void(const TaskRecord&)>& task,
 }
 
 std::vector<TaskRecord> Timeline::all() const {
-  // What each record of the list so far came from, so that outer repeats find its steps.
+  // The record that each entry of the list so far came from, so that outer repeats find its step.
   struct Made {
     TaskRecord record;
     size_t from;

@@ -8,7 +8,7 @@
 namespace stria::sim {
 namespace {
 
-// As the networks round.
+// Rounds as the networks do.
 uint64_t ticks_of(uint64_t bytes, double width) {
   return static_cast<uint64_t>(std::ceil(static_cast<double>(bytes) / width - 1e-5));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time of each instance went: what it did, and while it did nothing, what it waited for.
+// Where the time of each instance went: what it did, and what it waited for while it did nothing.
 // Each tick has exactly one reason, so that they add up to the whole time.
 #pragma once
 
@@ -32,10 +32,10 @@ class UnitTimes {
   // Both must outlive it.
   UnitTimes(const Machine& machine, const TaskGraph& graph);
   void add(const Timeline& piece);
-  // `ticks`: of all.
+  // `ticks`: of the whole timeline.
   void finish(uint64_t ticks);
 
-  // Of each instance among all groups' instances.
+  // By instance, among all groups' instances.
   const std::vector<InstanceTimes>& instances() const { return out_; }
   std::vector<KindTimes> kinds() const;  // by kind, then by instance
 
@@ -47,17 +47,17 @@ class UnitTimes {
   std::map<std::pair<uint32_t, uint32_t>, KindTimes> sums_;
 };
 
-// Those of a whole timeline.
+// The times of a whole timeline.
 std::vector<InstanceTimes> unit_times(const Machine& machine, const TaskGraph& graph,
                                       const Timeline& timeline);
 
 // Ticks that a task takes with nothing else on its channels.
 uint64_t ticks_alone(const Machine& machine, const TaskKind& kind, uint32_t instance);
 
-// The same on the instance where it takes least; of a join its compute_ticks.
+// The same on the instance where it takes least; for a join its compute_ticks.
 uint64_t least_ticks_alone(const Machine& machine, const TaskKind& kind);
 
-// The least ticks from the start of a graph to its end: its longest chain, loops included, with
+// The least ticks from the start of a graph to its end: the longest chain, loops included, with
 // nothing else on the channels.
 double longest_chain(const Machine& machine, const TaskGraph& graph);
 

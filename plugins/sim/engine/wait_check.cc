@@ -16,14 +16,14 @@ constexpr uint64_t kUnknown = UINT64_MAX;
 struct WaitCheck::Point {
   struct Node {
     uint64_t ready = 0;       // the last end among what it waits for
-    uint64_t end = kUnknown;  // its own, if it has ended
-    uint32_t open = 0;        // what it waits for that has not ended
+    uint64_t end = kUnknown;  // its own end, if it has ended
+    uint32_t open = 0;        // how many nodes that it waits for have not ended
   };
   const GraphPlan* plan = nullptr;
   Run* in = nullptr;  // null: the graph itself
   uint64_t point = 0;
-  uint64_t begin = kUnknown;  // from then on its first nodes may start
-  uint64_t end = 0;           // of its last node so far
+  uint64_t begin = kUnknown;  // its first nodes may start from then on
+  uint64_t end = 0;           // the last end of its nodes so far
   uint64_t changes = 0;       // grows with whatever happens to its nodes
   size_t left = 0;            // nodes that have not ended
   std::vector<Node> nodes;
@@ -37,9 +37,9 @@ struct WaitCheck::Run {
   uint32_t node = 0;
   uint32_t serial = 0;
   uint64_t begin = 0;         // points that need no room may begin then
-  uint64_t base = 0;          // all points before have ended,
-  uint64_t last = 0;          // the last of them then
-  std::deque<uint64_t> ends;  // the same of the `depth` last of those points, if points need room
+  uint64_t base = 0;          // all points before have ended
+  uint64_t last = 0;          // when the last of them ended
+  std::deque<uint64_t> ends;  // ends of the `depth` last of those points, if points need room
   std::deque<std::unique_ptr<Point>> window;  // from `base` on; null: nothing of it has ended
   std::unique_ptr<Point> before;              // point `base` - 1, if points wait for those before
 
@@ -73,7 +73,7 @@ struct WaitCheck::Moment {
   std::vector<Time> times;
 };
 
-// Comes by all that is under way, always in the same order.
+// Visits all that is under way, always in the same order.
 class WaitCheck::Walk {
  public:
   virtual ~Walk() = default;
@@ -192,7 +192,8 @@ Status WaitCheck::play(const Timeline& piece, size_t first, size_t last,
 
 Status WaitCheck::play_repeat(const Timeline& piece, const RepeatTree& tree, const Turn* turn) {
   const Repeat& repeat = *tree.repeat;
-  // What is not the same after the first time is looked at again after the second, fourth, eighth.
+  // If the state is not alike after the first time, it is compared again after the second, fourth,
+  // eighth.
   uint64_t look_at = 0;
   for (uint64_t time = 0; time <= repeat.times; ++time) {
     const bool looks = time == look_at && time < repeat.times;
@@ -288,7 +289,7 @@ Status WaitCheck::task(const TaskRecord& record, size_t at) {
   }
 }
 
-// The point, made if nothing of it has ended before.
+// The point; it is made if nothing of it has ended before.
 Result<WaitCheck::Point*> WaitCheck::reach(Run& run, uint64_t number, const TaskRecord& record) {
   const std::string& name = graph_.kinds[record.kind].name;
   if (number < run.base) return internal_error("'{}' (task {}) runs twice", name, record.number);
@@ -401,12 +402,12 @@ WaitCheck::Moment WaitCheck::moment() {
   return std::move(write.out);
 }
 
-// How many more times were proved and left out; nothing if the moment now is not `before` again.
+// How many further times were proved and left out; 0 if the moment now is not `before` again.
 uint64_t WaitCheck::skip(const Moment& before, const Repeat& repeat, uint64_t times) {
   const Moment now = moment();
   if (now.form != before.form || repeat.shift == 0) return 0;
   std::vector<uint64_t> step(now.loops.size());
-  std::vector<bool> moves(step.size());  // it goes on, or one around it does
+  std::vector<bool> moves(step.size());  // the loop goes on, or one around it does
   std::map<uint32_t, uint64_t> step_of;  // by serial
   bool any = false;
   class Loops : public Walk {
@@ -430,7 +431,7 @@ uint64_t WaitCheck::skip(const Moment& before, const Repeat& repeat, uint64_t ti
     if (a.serial != b.serial && (step[l] > 0 || !moves[l])) return 0;
     if (step[l] == 0) continue;
     any = true;
-    // Points that wait for room and points that do not are not alike.
+    // Points that wait for room are not like points that do not.
     if (run.needs_room() && a.next < run.depth()) return 0;
     times = std::min(times, (run.points() - b.begun) / step[l]);
     step_of[b.serial] = step[l];

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether every task of a timeline starts after all that it waits for has ended, task by task,
-// however many there are: only points of loops that are under way are kept.
+// Checks that every task of a timeline starts after all that it waits for has ended. It looks task
+// by task, however many there are: it keeps only the points of loops that are under way.
 //
-// What a timeline repeats is looked at once, and proved for all times. Between the beginning and
-// the end of a repeat, what is under way is the same again if all of it is as far, every point of
-// each loop as many points on, and every tick that something may wait for as much later as the
-// repeat says, or the very same. What the checks then find of one time they find of the next, and
-// of all. Where it is not the same yet, the next time is looked at task by task.
+// What a timeline repeats is checked once, and proved for all times. Compare what is under way at
+// the beginning and at the end of a repeat. The repeat is proved if every loop has come on by its
+// own number of points, and every tick that something may wait for is as much later as the repeat
+// says, or the very same. Then what the checks find for one time holds for the next, and for all.
+// If the state is not alike yet, the next time is checked task by task.
 //
-// A rule of its own and not the clock's: it shares with that the graph and who follows whom in it.
+// This is a check of its own and not the simulator's code: it shares with it only the graph, and
+// who waits for whom.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +29,12 @@ class WaitCheck {
   explicit WaitCheck(const TaskGraph& graph);
   ~WaitCheck();
 
-  // What comes next of the timeline. internal: which task starts before what has ended.
+  // Takes the next piece of the timeline. internal: a task starts before something that it waits
+  // for has ended; the message names both.
   Status add(const Timeline& piece);
   // internal: a task has not run.
   Status finish() const;
-  // Tasks that were looked at one by one so far.
+  // Tasks that were checked one by one so far.
   uint64_t looked_at() const { return looked_at_; }
 
  private:
@@ -40,16 +42,16 @@ class WaitCheck {
   struct Run;
   struct Moment;
   class Walk;
-  // Which time of the repeats around it is played.
+  // Which time of a repeat is played, with the repeats around it.
   struct Turn {
     const Repeat* repeat;
     uint64_t time;
     const Turn* around;
   };
-  // Loops by when they began: where a task's number goes when they do.
+  // By loop, in the order in which they began: how numbers of tasks grow when loops go on.
   struct Line {
     uint32_t around = 0;
-    uint64_t size = 0;  // numbers of a point
+    uint64_t size = 0;  // how many numbers a point takes
   };
   struct Ended {
     Point* point;

@@ -19,17 +19,17 @@ using stripe::Refinement;
 using stripe::Statement;
 using Point = std::map<std::string, int64_t>;  // values of indices
 
-// A part of a graph whose nodes are counted from its own start.
+// A piece of a graph, whose nodes are counted from its own start.
 struct Fragment {
   TaskGraph graph;              // without kinds
   std::vector<uint32_t> exits;  // nodes that end it
 };
 
-// Of loops whose points differ, and so stand one by one.
+// The most tasks of loops whose points differ, and so stand one by one.
 constexpr size_t kMostTasks = 2'000'000;
 constexpr double kMostPoints = 9007199254740992;
 
-// As many as the clock counts.
+// As many as ticks can be counted.
 constexpr double kMostTicks = 9007199254740992;
 
 class Lowering {
@@ -77,7 +77,8 @@ class Lowering {
       if (ref.dir == dir) return ref.from;
     return "";
   }
-  // "swap_in A": by the tensor that is there before and after; "" without the tags of `schedule`.
+  // A name as "swap_in A", by the tensor that is there before and after; "" without the tags of the
+  // pass `schedule`.
   static std::string name_of_transfer(const Block& block) {
     if (block.tags.has("swap_in")) return "swap_in " + first_of(block, RefDir::in);
     return block.tags.has("swap_out") ? "swap_out " + first_of(block, RefDir::out) : "";
@@ -90,7 +91,8 @@ class Lowering {
   std::string unit_of(const Block& block, const std::string& around) const {
     return block.location.empty() ? around : block.location.path.back().name;
   }
-  // Where blocks without a unit run: the slowest that is no systolic array, if there is one.
+  // The unit that runs blocks without a location: the slowest one that is no systolic array, if
+  // there is one.
   std::string general_unit() const {
     const auto rank = [](const ExecutionUnit& unit) {
       const bool by_macs = unit.operation == ExecutionUnit::Operation::mac;
@@ -102,7 +104,8 @@ class Lowering {
         [&](const ExecutionUnit& a, const ExecutionUnit& b) { return rank(a) < rank(b); });
     return found == units.end() ? "" : found->name;
   }
-  // Transfers inside, or blocks of another unit, or of several instances of this one.
+  // Does the block hold transfers, blocks of another unit, or blocks of several instances of this
+  // one?
   bool holds_steps(const Block& block, const std::string& unit) const {
     for (const Statement& stmt : block.stmts)
       if (const Block* inner = stmt.block())
@@ -115,15 +118,15 @@ class Lowering {
   static bool names_instance(const Block& block) {
     return !block.location.empty() && !block.location.path.back().units.empty();
   }
-  // Points that any instances of the unit take at once: what a core's part is to a processor.
+  // Points that any instances of the unit take at once, as cores take parts of a kernel.
   static bool is_spread(const Block& block) {
     return block.tags.has("parallel") && !block.location.empty() && !block.stmts.empty() &&
            std::all_of(block.stmts.begin(), block.stmts.end(),
                        [](const Statement& stmt) { return stmt.block() != nullptr; });
   }
 
-  // Where a refinement lies at a point of the indices of its block; without a location where the
-  // one around it does.
+  // The memory that a refinement lies in at a point of its block's indices. Without a location it
+  // is that of the view around it.
   static UnitInstance memory_of(const Refinement& ref, const Point& point,
                                 const std::map<std::string, UnitInstance>* around) {
     if (ref.location.empty()) {
@@ -136,7 +139,7 @@ class Lowering {
     const stripe::LocationUnit& unit = ref.location.path.back();
     return {unit.name, unit.units.size() == 1 ? value_at(unit.units[0], point) : 0};
   }
-  // Indices that a point does not have are at 0.
+  // Indices that a point does not have are 0.
   static int64_t value_at(const Affine& form, const Point& point) {
     int64_t value = form.constant();
     for (const auto& [name, coefficient] : form.terms()) {
@@ -148,9 +151,9 @@ class Lowering {
 
   // --- pieces of graphs
 
-  // The fragment's tasks at the end of `to`; those that wait for nothing wait for `before`. Its
-  // exits, or what it would have waited for if it is empty.
-  // `carried`: what nodes of the fragment wait for besides, nodes of `to`.
+  // Appends the fragment's tasks to `to`; those that wait for nothing wait for `before`. Returns
+  // its exits, or what it would have waited for if it is empty. `carried`: by node of the fragment,
+  // the nodes of `to` that it waits for besides.
   static std::vector<uint32_t> append(TaskGraph& to, const Fragment& from,
                                       const std::vector<uint32_t>& before, uint32_t slot,
                                       const std::vector<Loop::Carried>& carried = {}) {
@@ -284,7 +287,7 @@ class Lowering {
     std::vector<UnitInstance> sinks;
     for (const Side& side : to) {
       sinks.push_back(side.memory);
-      // What leaves one memory arrives at each other one.
+      // What leaves one memory arrives at each of the others.
       if (side.footprint.bytes != from->footprint.bytes)
         return invalid_argument("a transfer on '{}' reads {} bytes of '{}' and writes {}",
                                 unit.name, from->footprint.bytes, name, side.footprint.bytes);
@@ -318,7 +321,7 @@ class Lowering {
     return alone(add_kind(std::move(kind), std::move(counts)));
   }
 
-  // Counts whole accesses of the memory; `moved` grows to them where it moves lines.
+  // Counts whole accesses of the memory. If it moves lines, `moved` grows to whole lines.
   void access(const UnitInstance& at, const cost::Footprint& footprint, bool writes,
               KindCounts& counts, double* moved) const {
     const MemoryUnit* memory = machine_.model().find_memory(at.name);
@@ -372,7 +375,7 @@ class Lowering {
     return out;
   }
 
-  // A point, and what it waits for of the one before.
+  // One point, and what it waits for in the point before.
   struct Points {
     Fragment fragment;
     std::vector<Loop::Carried> carried;
@@ -413,7 +416,7 @@ class Lowering {
     return out;
   }
 
-  // Points that differ in where they run or what they touch, one after another.
+  // Points that differ in where they run, or in what they touch, stand one after another.
   Result<Fragment> lower_points(const Block& block,
                                 const std::map<std::string, UnitInstance>& memories,
                                 const Point& point, const std::string& unit, uint64_t count,
@@ -433,7 +436,7 @@ class Lowering {
         room = room == kNoTask || room == end ? end : joined(out.graph, {end, room});
       }
       const auto first = static_cast<uint32_t>(out.graph.size());
-      // Points are made of the same statements, and so of the same nodes in other places.
+      // All points have the same statements, and so the same nodes in other places.
       if (p > 0)
         for (Loop::Carried& carried : one.carried) carried.before += last;
       else
@@ -465,7 +468,8 @@ class Lowering {
           if (names.count(name)) return true;
     return false;
   }
-  // Does something inside, or a refinement of the block, lie or run where the indices say?
+  // Does the location of something inside, or of a refinement of the block, depend on these
+  // indices?
   static bool location_uses(const Block& block, const std::set<std::string>& names) {
     for (const Refinement& ref : block.refs)
       if (uses_any(ref.location, names)) return true;
@@ -482,7 +486,7 @@ class Lowering {
     }
     return false;
   }
-  // Several points add to the same elements.
+  // Do several points add to the same elements?
   static bool sums_over_points(const Block& block, const std::set<std::string>& names) {
     for (const Refinement& ref : block.refs) {
       if (!ref.agg || ref.dir == RefDir::in) continue;
@@ -503,7 +507,7 @@ class Lowering {
     if (unit.empty())
       return unsupported("it runs nowhere: the hardware model has no execution unit");
     STRIA_ASSIGN(const uint32_t group, machine_.execution_group(unit));
-    // Indices that say which instance a point runs on.
+    // The indices that say which instance a point runs on.
     std::set<std::string> spread;
     double parts = 1;
     const std::vector<Affine>* units = nullptr;
@@ -576,12 +580,12 @@ class Lowering {
       const auto accesses = work.accesses.find(ref.into);
       const double loads = accesses == work.accesses.end() ? 0 : accesses->second.loads;
       const double stores = accesses == work.accesses.end() ? 0 : accesses->second.stores;
-      const bool far = is_global(memory, unit.name);
+      const bool global = is_global(memory, unit.name);
       for (const bool writes : {false, true}) {
         if ((writes ? stores : loads) <= 0) continue;
         cost::Footprint bytes = cost::footprint_of(block, ref, fixed);
-        if (far) {
-          // Each access on its own.
+        if (global) {
+          // Each access moves on its own.
           bytes.run_bytes = static_cast<double>(byte_size(ref.shape.type));
           bytes.bytes = (writes ? stores : loads) * bytes.run_bytes;
           double moved = bytes.bytes;
@@ -590,11 +594,11 @@ class Lowering {
           for (uint32_t channel : channels)
             counts.pj_moving += moved * machine_.channels()[channel].pj_per_byte;
           from_global[std::move(channels)] += moved;
-          counts.far[fmt::format("{} in {}", ref.from, to_string(memory))] += moved;
+          counts.global_operands[fmt::format("{} in {}", ref.from, to_string(memory))] += moved;
           continue;
         }
-        // The unit keeps what it needs of an operand: each element is moved once. A sum starts from
-        // nothing where it is written alone.
+        // The unit keeps what it needs of an operand: each element moves once. A sum that is only
+        // written starts from nothing.
         if (!writes && ref.dir == RefDir::out) continue;
         access(memory, bytes, writes, counts, nullptr);
         const Machine::Ports ports = machine_.ports(memory);
@@ -610,8 +614,9 @@ class Lowering {
     return add_kind(std::move(kind), std::move(counts));
   }
 
-  // A unit on buses is beside the memories that a bus joins it to. One on none is beside all that
-  // are not the largest, where programs' tensors are.
+  // Is the memory a global one for the unit? A unit on buses is beside the memories that a bus
+  // joins it to; all others are global. A unit on no bus is beside all memories but the largest,
+  // where programs' tensors are.
   bool is_global(const UnitInstance& memory, const std::string& unit) const {
     const HardwareModel& model = machine_.model();
     if (model.buses.empty()) return false;
@@ -631,7 +636,7 @@ class Lowering {
     return model.memories.size() > 1 && main->name == memory.name;
   }
 
-  // How many times as long the banks take because elements that are needed together share one.
+  // How many times as long the banks take, since elements that are needed together share a bank.
   double conflicts_of(const Block& block, const Refinement& ref, const UnitInstance& at) const {
     const MemoryUnit* memory = machine_.model().find_memory(at.name);
     if (!memory || memory->banks <= 1) return 1;
@@ -652,12 +657,12 @@ Result<LoweredPart> lower_part(Machine& machine, const Block& part) {
   STRIA_RETURN_IF_ERROR(Lowering(machine, out).run(part));
   STRIA_RETURN_IF_ERROR(numbers_of(out.graph).status());
   for (uint64_t count : tasks_of_kinds(out.graph)) out.tasks.push_back(static_cast<double>(count));
-  out.far.resize(out.statements.size());
+  out.global_operands.resize(out.statements.size());
   for (size_t k = 0; k < out.tasks.size(); ++k) {
     for (const auto& [operation, count] : out.counts[k].unpriced)
       out.unpriced[operation] += out.tasks[k] * count;
-    for (const auto& [operand, bytes] : out.counts[k].far)
-      out.far[out.graph.kinds[k].statement][operand] += out.tasks[k] * bytes;
+    for (const auto& [operand, bytes] : out.counts[k].global_operands)
+      out.global_operands[out.graph.kinds[k].statement][operand] += out.tasks[k] * bytes;
   }
   return out;
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a part of a device program (#main or #prologue) to the tasks of a machine
+// Makes the tasks of a machine out of a part of a device program, #main or #prologue
 // (docs/semantics.md, "Time"):
 //
-// * a block on a transfer unit is one transfer of its box, from the memory that it reads to those
-//   that it writes;
-// * a block that holds transfers or blocks of other units is a loop: its points go one after
-//   another, those of `#pipeline=N` at most N at once;
-// * any other block is one operation of its unit; an index in its location is a task for each
-// value.
+// * A block on a transfer unit is one transfer of its box, from the memory that it reads to those
+//   that it writes.
+// * A block that holds transfers, or blocks of other units, is a loop. Its points go one after
+//   another; those of `#pipeline=N` at most N at once.
+// * Any other block is one operation of its unit. An index in its location makes one task for each
+//   value.
 //
-// Where an operation reads or writes a memory that its unit is not beside, each access crosses the
-// bus between that memory and the first transfer unit that reaches it.
+// If an operation reads or writes a global memory, which its unit is not beside, each access
+// crosses the bus between that memory and the first transfer unit that reaches it (C8).
 #pragma once
 
 #include <cstdint>
@@ -33,26 +33,28 @@ struct KindCounts {
     double reads = 0, writes = 0;              // accesses
   };
   std::map<std::string, Memory> memories;  // "SRAM[0]"
-  std::map<std::string, double> unpriced;  // operations that the model has no energy of
-  // Operands that a unit works on from afar, access by access, "K in DRAM[0]": bytes that move.
-  std::map<std::string, double> far;
+  std::map<std::string, double> unpriced;  // operations whose energy the model does not say
+  // Operands that a unit works on in global memory, access by access, as "K in DRAM[0]": bytes that
+  // move.
+  std::map<std::string, double> global_operands;
   double pj_operations = 0, pj_memories = 0, pj_moving = 0;
 };
 
 struct LoweredPart {
   TaskGraph graph;
-  std::vector<KindCounts> counts;          // of a task of each kind
-  std::vector<double> tasks;               // of each kind, how many
+  std::vector<KindCounts> counts;          // by kind: what one task does
+  std::vector<double> tasks;               // by kind: how many there are
   std::vector<std::string> statements;     // names
   std::vector<bool> is_transfer;           // of each statement
   std::map<std::string, double> unpriced;  // operations without an energy, per run of the part
-  // Of each statement its far operands, "K in DRAM[0]": bytes that move for them in a run.
-  std::vector<std::map<std::string, double>> far;
+  // By statement: its operands in global memory, as "K in DRAM[0]", and the bytes that move for
+  // them in a run.
+  std::vector<std::map<std::string, double>> global_operands;
 };
 
-// Adds to the machine the groups that its transfers need. not_found, unsupported, invalid_argument,
-// out_of_range: what the machine has not, with the block's name.
-// Points of a loop that are alike are one body, however many they are.
+// Adds to the machine the groups that its transfers need. Points of a loop that are alike become
+// one body, however many they are. not_found, unsupported, invalid_argument, out_of_range: what the
+// machine does not have, with the block's name.
 Result<LoweredPart> lower_part(Machine& machine, const stripe::Block& part);
 
 }  // namespace stria::sim

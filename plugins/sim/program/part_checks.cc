@@ -143,7 +143,7 @@ Status check_order(const stripe::Program& program, const Block& part,
                                 name_of(part.stmts[s], s), part.refs[tensor].into);
     }
 
-  // By start, so that those which overlap in time are near each other.
+  // By start, so that statements which overlap in time stand close to each other.
   std::vector<size_t> order(uses.size());
   for (size_t s = 0; s < order.size(); ++s) order[s] = s;
   std::stable_sort(order.begin(), order.end(),

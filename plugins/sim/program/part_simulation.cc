@@ -12,12 +12,12 @@
 namespace stria::sim {
 namespace {
 
-// The cycle model is for small cases; at this many ticks it has taken minutes.
+// The cycle model is for small cases: for so many ticks it has taken minutes.
 constexpr uint64_t kMostOracleTicks = 10'000'000;
 
 // When each statement begins and ends, as far as the piece knows.
 void add_spans(const TaskGraph& graph, const Timeline& piece, std::vector<StatementSpan>& spans) {
-  // What is repeated ends last, the last time.
+  // A repeat ends with its last time.
   std::vector<uint64_t> later(piece.tasks.size());
   for (const Repeat& repeat : piece.repeats)
     for (size_t r = repeat.first; r < repeat.last; ++r) later[r] += repeat.times * repeat.shift;
@@ -59,7 +59,7 @@ uint64_t least_ticks(const Machine& machine, const LoweredPart& lowered) {
     if (kind.work == TaskKind::Work::join) continue;
     const double times = lowered.tasks[k];
     work[kind.group] += times * static_cast<double>(least_ticks_alone(machine, kind));
-    // Where it may go several ways, none of their channels is sure.
+    // If it may go several ways, none of their channels is certain.
     if (kind.work == TaskKind::Work::transfer &&
         (kind.instance >= 0 || machine.groups()[kind.group].count == 1))
       for (uint32_t channel :
@@ -132,7 +132,7 @@ Result<PartSimulation> simulate_part(const stripe::Program& program, const strip
     out.timeline.events = all.events;
   }
   STRIA_RETURN_IF_ERROR(check.finish(out.timeline.ticks));
-  // A statement that takes no time is where those before it have ended.
+  // A statement that takes no time ends when those before it have ended.
   for (size_t s = 0; s < out.spans.size(); ++s)
     if (out.spans[s].start == UINT64_MAX)
       out.spans[s].start = out.spans[s].end = s > 0 ? out.spans[s - 1].end : 0;

@@ -122,8 +122,8 @@ ordered_json part_json(const ReportedPart& part) {
   out["channels"] = channels_json(part);
   out["memories"] = memories_json(run);
   out["global_operands"] = ordered_json::array();
-  for (size_t n = 0; n < run.lowered.far.size(); ++n)
-    for (const auto& [operand, bytes] : run.lowered.far[n])
+  for (size_t n = 0; n < run.lowered.global_operands.size(); ++n)
+    for (const auto& [operand, bytes] : run.lowered.global_operands[n])
       out["global_operands"].push_back(
           {{"kernel", run.lowered.statements[n]}, {"operand", operand}, {"bytes", bytes}});
   out["operations_without_energy"] = ordered_json::object();
@@ -132,7 +132,7 @@ ordered_json part_json(const ReportedPart& part) {
   return out;
 }
 
-// What an instance does while a repeat comes again, all times together.
+// What an instance does while a repeat comes again, all times summed up.
 struct RepeatedTrack {
   uint32_t instance = 0, kind = 0;  // kind: of one of its tasks
   uint64_t start = 0, end = 0;
@@ -244,9 +244,9 @@ std::string trace_json(const SimulationReport& report) {
     first = false;
   };
   if (!report.parts.empty()) {
-    // Groups are the same in all parts but for those that only some use; names tell them apart. As
-    // on a real machine a thread's number is no other's of any process, and that of the first
-    // thread is the process's: viewers find threads by their number alone.
+    // All parts have the same groups, except for groups that only some parts use: names tell them
+    // apart. Viewers find threads by their number alone. So, as on a real machine, each thread's
+    // number is unique among all processes, and the first thread's number is that of the process.
     std::map<std::string, uint64_t> processes;
     uint64_t next = 1;
     for (const ReportedPart& part : report.parts)
@@ -271,7 +271,7 @@ std::string trace_json(const SimulationReport& report) {
                         processes.at(group.name) + instance - group.first, begin + start,
                         end - start, more));
       };
-      // Of a repeat inside another one that one's slice stands for all.
+      // The slice of the outer repeat stands for a repeat inside it.
       run.timeline.visit(
           [&](const TaskRecord& task) {
             slice(run.lowered.graph.kinds[task.kind].name, task.kind, task.instance, task.start,

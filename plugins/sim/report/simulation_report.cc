@@ -65,7 +65,8 @@ std::vector<KernelReport> kernels_of(const ReportedPart& part) {
     if (kernel.unit.empty()) kernel.unit = group.unit;
     if (!group.transfers) by_unit[kind.statement][group.unit] += busy[k] + 1;
   }
-  // Of a kernel that computes the unit that has most to do; of a transfer its own.
+  // The unit of a kernel that computes is the one that has most to do; that of a transfer is its
+  // own.
   for (size_t s = 0; s < out.size(); ++s) {
     uint64_t most = 0;
     for (const auto& [unit, ticks] : by_unit[s])

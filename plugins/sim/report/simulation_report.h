@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a simulation found, for programs (report.json, kernels.csv, trace.json) and for people. All
-// texts are the same for the same simulation: no clocks, no addresses, no hash order.
+// The results of a simulation, for programs (report.json, kernels.csv, trace.json) and for people.
+// All texts are the same for the same simulation: no clocks, no addresses, no hash order.
 #pragma once
 
 #include <map>
@@ -31,7 +31,7 @@ struct SimulationReport {
   std::vector<ReportedPart> parts;  // #prologue, if there is one, and #main
 };
 
-// Of a kernel: a statement of a part.
+// The report of a kernel, which is a statement of a part.
 struct KernelReport {
   std::string name, unit;
   uint64_t start = 0, end = 0, busy = 0;  // ticks; busy: the sum of its tasks
@@ -43,10 +43,10 @@ struct KernelReport {
 std::vector<KernelReport> kernels_of(const ReportedPart& part);
 
 Energy energy_of(const ReportedPart& part);
-// Of all units of the model, mm2; 0: the model says of none.
+// The area of all units of the model, mm2; 0: the model gives none.
 double area_of(const HardwareModel& model);
-// The most milliwatts over any microsecond (or all of a shorter run), leakage included; 0 without a
-// clock or events.
+// The most milliwatts over any microsecond (or over all of a shorter run), leakage included; 0
+// without a clock or events.
 double peak_milliwatts(const ReportedPart& part);
 // Bytes that each channel of the machine carried.
 std::vector<double> bytes_of_channels(const ReportedPart& part);
@@ -55,11 +55,10 @@ std::vector<double> bytes_of_channels(const ReportedPart& part);
 std::string report_json(const SimulationReport& report);
 // A line for each kernel of each part, with a head.
 std::string kernels_csv(const SimulationReport& report);
-// For trace viewers (Chrome's format): a process for each unit, a track for each instance, a slice
-// for each task; a tick is a microsecond there. What repeats itself is one slice, which says how
-// often, how many tasks it stands for and how many ticks they take. Tasks that are not kept are
-// counted in an instant event, at the end of the last one of their part that is. Parts follow one
-// another.
+// For trace viewers (Chrome's format). A unit is a process, an instance a track, a task a slice; a
+// tick is a microsecond there. What repeats itself is one slice, which says how often it comes, how
+// many tasks it stands for and how many ticks they take. Tasks that are not kept are counted in an
+// instant event, at the end of the last kept task of their part. Parts follow one another.
 std::string trace_json(const SimulationReport& report);
 // For people: latency, kernels, units with what they waited for, energy.
 std::string summary(const SimulationReport& report);

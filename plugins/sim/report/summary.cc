@@ -60,7 +60,7 @@ void units(const ReportedPart& part, std::string& out) {
   const PartSimulation& run = part.run;
   const uint64_t ticks = run.ticks();
   out += fmt::format("  {:<18} {:>6}  {}\n", "unit", "busy", "the rest of the time");
-  // Instances of which the same is to be said share a line.
+  // Instances with the same numbers share a line.
   const Group* of = nullptr;
   uint32_t first = 0, last = 0;
   std::string line;
@@ -113,7 +113,8 @@ void units(const ReportedPart& part, std::string& out) {
   out += fmt::format("  lost most to: {}\n", text.empty() ? "nothing" : text);
 }
 
-// The operands of which most bytes are moved access by access, and how many more there are.
+// The operands in global memory for which most bytes move, access by access, and how many more
+// there are.
 void global_operands(const PartSimulation& run, std::string& out) {
   struct Operand {
     size_t statement;
@@ -121,8 +122,9 @@ void global_operands(const PartSimulation& run, std::string& out) {
     double bytes;
   };
   std::vector<Operand> all;
-  for (size_t n = 0; n < run.lowered.far.size(); ++n)
-    for (const auto& [name, bytes] : run.lowered.far[n]) all.push_back({n, &name, bytes});
+  for (size_t n = 0; n < run.lowered.global_operands.size(); ++n)
+    for (const auto& [name, bytes] : run.lowered.global_operands[n])
+      all.push_back({n, &name, bytes});
   std::stable_sort(all.begin(), all.end(),
                    [](const Operand& a, const Operand& b) { return a.bytes > b.bytes; });
   const size_t shown = std::min(all.size(), kMostGlobalOperands);

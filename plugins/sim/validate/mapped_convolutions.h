@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one-dimensional convolutions of Timeloop's and Accelergy's exercises (ISPASS 2020: arrays of
-// 8-bit words, one multiply-add, 64 words of registers before a memory of 64-bit words), with
-// their mappings as schedules: each multiply-add reads and writes the registers anew, the first one
-// of a sum does not read it. For validation: how often each memory is accessed is published.
+// The one-dimensional convolutions of Timeloop's and Accelergy's exercises, with their mappings as
+// schedules (ISPASS 2020: arrays of 8-bit words, one multiply-add, 64 words of registers before a
+// memory of 64-bit words). Each multiply-add reads and writes the registers anew; the first one of
+// a sum does not read the sum. They serve validation: how often each memory is accessed is
+// published.
 #pragma once
 
 namespace stria::sim {
@@ -25,7 +26,7 @@ inline constexpr const char* kMappedMachine = R"({{
     {{"sources": ["RF[0]"], "sinks": ["DMA[0]"], "bytes_per_cycle": 64}},
     {{"sources": ["DMA[0]"], "sinks": ["MAIN[0]"], "bytes_per_cycle": 64}}]}})";
 
-// 3 weights, 16 results: all of it stays.
+// 3 weights, 16 results: all of it stays in the registers.
 inline constexpr const char* kConvolution = R"(stripe 1.0
 0: #program #placed block [] ( // conv1d
     none new@0x0<MAIN[0]> W[0] i8(3:1)
@@ -80,7 +81,7 @@ inline constexpr const char* kConvolution = R"(stripe 1.0
 }
 )";
 
-// 32 output channels, two at a time, for which the input is brought once.
+// 32 output channels, two at a time; the input is copied in once for each two.
 inline constexpr const char* kTiledConvolution = R"(stripe 1.0
 0: #program #placed block [] ( // conv1d_tiled
     none new@0x0<MAIN[0]> W[0, 0] i8(32:3, 3:1)

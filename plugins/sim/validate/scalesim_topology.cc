@@ -26,7 +26,8 @@ std::optional<int64_t> positive(std::string_view text) {
   return *value;
 }
 
-// A column of the table, by the names that SCALE-Sim's files give it: letters and digits of them.
+// A column of the table, by the names that SCALE-Sim's files give it; only letters and digits
+// count.
 struct Column {
   const char* shown;
   std::vector<std::string> names;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The convolution that the Stripe slides print, 1024 x 1024 points, 3 x 3, 32 to 64 channels of i8,
-// as a scheduled program: the image and the weights come whole, row by row is computed and taken
-// away. For validation: what it takes is known by hand.
+// The convolution that the Stripe slides print, as a scheduled program: 1024 x 1024 points, 3 x 3,
+// 32 to 64 channels of i8. The image and the weights are copied in as a whole; each row is computed
+// and copied out. It serves validation: its time is known by hand.
 #pragma once
 
 namespace stria::sim {

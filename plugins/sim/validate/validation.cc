@@ -101,9 +101,8 @@ class Cases {
       const char* register_source;
       double macs, registers, read, written, femtojoules;
     };
-    // The exercises count words of 8 bytes over a whole run. In the first one that is what C10
-    // counts for each transfer; in the second one tiles share words, so that MAIN is priced by
-    // bytes there.
+    // The exercises count words of 8 bytes over a whole run. In the first one C10 counts the same
+    // for each transfer. In the second one tiles share words, so MAIN is priced by bytes there.
     const Case cases[] = {{"convolution of 3 by 16", kConvolution, "\"bank_bytes\": 8,", kTimeloop,
                            48, 197, 3 + 18, 16, 7500.08},
                           {"convolution of 3 by 16 by 32, tiled", kTiledConvolution, "", kClosed,
@@ -126,7 +125,7 @@ class Cases {
         for (const auto& [name, memory] : counts.memories) {
           if (name == "MAIN[0]") continue;
           registers += times * (memory.written_bytes + (operation ? memory.read_bytes : 0));
-          // The exercises do not count that results are read to be taken away.
+          // The exercises do not count the reads of results for copy-out.
           if (!operation)
             pj -= times * memory.read_bytes * model.find_memory("RF")->read_pj_per_byte;
         }
@@ -147,7 +146,7 @@ class Cases {
     return {};
   }
 
-  // One memory each side, a bus of 64 there, of 32 on; two DMA engines.
+  // A bus of 64 bytes leads to two DMA engines, one of 32 from them to two memories, and back.
   Status buses() {
     STRIA_ASSIGN(const HardwareModel model, load_hardware_model({"validation.json", R"({
       "clock_mhz": 1000,
@@ -200,7 +199,7 @@ class Cases {
         STRIA_ASSIGN(ours, ticks(both));
         add(fmt::format("a transfer to two memories, {}", name), kClosed, 64 * 1024 / 32, ours);
       }
-      // Two tensors come and one leaves, over an engine that does one thing at a time.
+      // Two tensors are copied in and one out, over an engine that does one thing at a time.
       {
         HardwareModel half = model;
         for (TransferUnit& unit : half.transfers) unit.half_duplex = true;
@@ -222,7 +221,7 @@ class Cases {
         STRIA_RETURN_IF_ERROR(by_first(UnitInstance{"SRAM", 1}, dram));
         for (uint32_t t = 0; t < 3; ++t) sum.add(t, {});
         STRIA_ASSIGN(const Timeline timeline, simulate(one_way, sum, {buses, 256}));
-        // 32 bytes in a cycle in, 16 out of the memory's port.
+        // 32 bytes in a cycle go in, 16 out of the memory's port.
         add(fmt::format("an element-wise sum, half duplex, {}", name), kClosed,
             2 * 4096 / 32 + 4096 / 16, static_cast<double>(timeline.ticks));
       }
@@ -291,7 +290,7 @@ class Cases {
     return Machine::make(model);
   }
 
-  // Load 100, compute 80, store 30: a buffer that the next tile comes into as soon as this one has
+  // Load 100, compute 80, store 30. A buffer that the next tile comes into as soon as this one has
   // been computed; and loads and stores that share an engine.
   Status overlaps() {
     const auto tiles = [](int count, const char* duplex, bool one_buffer) -> Result<double> {
@@ -328,7 +327,7 @@ class Cases {
     return {};
   }
 
-  // What an operation attains: no more than the unit does, or than its operands allow.
+  // What an operation attains: no more than the unit can do, and no more than its operands allow.
   Status rooflines() {
     const auto ticks = [](int port, double cycles, uint64_t bytes) -> Result<double> {
       STRIA_ASSIGN(const Machine machine, machine_of(port, "full"));
@@ -350,7 +349,8 @@ class Cases {
       add(fmt::format("operations in a cycle at {:.5g} a byte", intensity), kClosed,
           std::min(1.0, intensity * 16), operations / took);
     }
-    // The tool's own traffic over its own bus: what it says beyond that is how it fetches ahead.
+    // The tool's own traffic over its own bus. What its result has beyond that is how it
+    // prefetches.
     const double compute = cost::systolic_cycles(
         {32, 32, SystolicArray::Dataflow::output_stationary}, {256, 128, 256, 1});
     STRIA_ASSIGN(const double took, ticks(10, compute, 524'320));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Published and closed-form cases with what is expected and what the simulator says.
+// Published and closed-form cases, each with the expected result and the simulator's.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ struct ValidationCase {
   std::string name;
   std::string source;  // who says so
   double expected = 0, ours = 0;
-  double within_percent = 0;  // what is expected is printed with so few digits
+  double within_percent = 0;  // the expected number is printed with so few digits
   double error_percent() const;
   bool met() const;
 };
 
-// `slides_template`: the model of the Stripe slides. All cases are computed anew. Fails where a
-// case does not run at all.
+// `slides_template`: the model of the Stripe slides. All cases are computed anew. Fails if a case
+// does not run at all.
 Result<std::vector<ValidationCase>> validate(const SourceText& slides_template);
 
 // A table of the cases and how many are exact.

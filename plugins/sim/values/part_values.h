@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a part of a device program (#main or #prologue) computes, in the memories that its placement
-// names: each memory instance is one array of bytes, and a tensor of the part is the bytes from its
-// offset on. Two tensors that a wrong schedule has alive at one place destroy each other here as
-// they would in the machine.
+// The values that a part of a device program (#main or #prologue) computes, in the memories that
+// its placement names. Each memory instance is one array of bytes; a tensor of the part is the
+// bytes from its offset on. If a wrong schedule has two tensors alive at one place, they destroy
+// each other here as they would in the machine.
 //
-// Statements run in an order that the caller gives, one of those that their dependencies allow.
-// A kernel's own allocations live while it runs and are the interpreter's.
+// Statements run in an order that the caller gives, which has to respect their dependencies. A
+// kernel's own allocations live while it runs; the interpreter has them.
 #pragma once
 
 #include <cstdint>
@@ -20,30 +20,30 @@ namespace stria::sim {
 
 class PartValues {
  public:
-  // A tensor of the caller: the part's refinement, in the order of a kernel's arguments.
+  // A tensor of the caller: a refinement of the part, in the order of a kernel's arguments.
   struct Argument {
     std::string name;
     stripe::RefDir dir = stripe::RefDir::in;
     int64_t bytes = 0;
   };
 
-  // `part` need not outlive the object; `placed`: offsets are places (else each allocation is an
-  // array of its own). invalid_argument: a statement that is neither block nor special, or names
-  // what the part has not.
+  // `part` need not outlive the object. `placed`: offsets are places; otherwise each allocation is
+  // an array of its own. invalid_argument: a statement that is neither block nor special, or that
+  // names what the part does not have.
   static Result<PartValues> make(const stripe::Block& part, bool placed);
 
   const std::vector<Argument>& arguments() const { return arguments_; }
   size_t statements() const { return kernels_.size(); }
-  // Bytes of each memory instance that a run holds, by name ("SRAM[0]").
+  // The bytes of each memory instance that a run holds, by name ("SRAM[0]").
   struct Memory {
     std::string name;
     int64_t first = 0, bytes = 0;  // that the part's allocations take, from the lowest offset on
   };
   const std::vector<Memory>& memories() const { return memories_; }
 
-  // `arguments[i]` is element 0 of argument i. `order` names each statement once. Thread-safe: a
-  // run has memories of its own. invalid_argument: what comes to a tensor of the caller was made of
-  // bytes of a memory that nothing has been written to; names the kernel and the element.
+  // `arguments[i]` is element 0 of argument i. `order` names each statement once. Thread-safe: each
+  // run has memories of its own. invalid_argument: a tensor of the caller gets a value made of
+  // memory that nothing has been written to; the message names the kernel and the element.
   Status run(void* const* arguments, const std::vector<size_t>& order) const;
 
  private:

@@ -16,8 +16,9 @@ struct PartOrder {
   std::vector<size_t> prologue, main;
 };
 
-// `tensors`: memory of the caller's tensors by the name of the entry's allocation, as long as that;
-// what the prologue makes for main is allocated here. invalid_argument: a tensor without memory.
+// `tensors`: the memory of the caller's tensors, by the name of the entry's allocation and of its
+// size. What the prologue makes for main is allocated here. invalid_argument: a tensor without
+// memory.
 Status run_program(const stripe::Program& program, const PartOrder& order,
                    const std::map<std::string, void*>& tensors);
 

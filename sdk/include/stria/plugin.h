@@ -251,7 +251,7 @@ typedef struct stria_host_services {
   // use, or what the user asked for. @blocks no @allocates no @reenters no
   uint32_t (*concurrency)(stria_host* host);
   // Calls body(state, begin, end) on pieces that cover 0..count-1 once, each of at most `grain`
-  // items (0: the host picks), on the calling thread and on idle workers; returns when all are
+  // indices (0: the host picks), on the calling thread and on idle workers; returns when all are
   // done. Pieces are handed out as threads become free. body must not throw. May be nested. Threads
   // that the system refuses are done without.
   // @blocks yes @allocates no @reenters yes

@@ -32,15 +32,18 @@ void expect_page(const std::string& name, const std::string& made) {
   EXPECT_EQ(*page, made) << name << " is out of date: tools/golden_update.sh docs writes it";
 }
 
-// The comment at the head of a header as Markdown: what stands indented in it is code.
+// The comment at the head of a header as Markdown: what stands indented in it is code, but for the
+// further lines of a list's entry.
 std::string head_of(const std::string& header) {
   std::string out;
-  bool code = false;
+  bool code = false, entry = false;
   for (const std::string& line : split(header, '\n')) {
     if (line.starts_with("// SPDX")) continue;
     if (!line.starts_with("//")) break;
     std::string text = line.substr(std::min<size_t>(line.size(), 3));
-    if (text.starts_with("  ") != code && !text.empty()) {
+    const bool indented = text.starts_with("  ");
+    entry = text.starts_with("- ") || (entry && indented);
+    if ((indented && !entry) != code && !text.empty()) {
       out += "```\n";
       code = !code;
       if (!code) out += "\n";
@@ -51,6 +54,7 @@ std::string head_of(const std::string& header) {
     }
     out += (code ? text.substr(2) : text) + "\n";
   }
+  if (code) out += "```\n";
   return out;
 }
 

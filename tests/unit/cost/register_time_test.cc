@@ -173,7 +173,7 @@ TEST(RegisterTime, FewRowsWaitForWhatComesIntoTheFirstCache) {
   const auto waits = [](int64_t rows) {
     const RegisterTime time =
         register_time(product(rows, 512, 2048), by_lanes(16), {6, 64, 2048}, rates(32));
-    return time.scratchpad_cycles - time.compute_cycles;
+    return time.first_cache_cycles - time.compute_cycles;
   };
   EXPECT_GT(waits(61) - waits(60), waits(66) - waits(60));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of tiles that are brought near: terms by hand, what fits, and that a bound is one.
+// The time of tiles that are copied into a scratchpad: terms by hand, what fits, and that a bound
+// is one.
 #include "stria/cost/staged/staged_time.h"
 
 #include <gmock/gmock.h>
@@ -86,7 +87,7 @@ StagedTime time_on(const Parts& parts, const Tile& tile) {
 
 TEST(StagedTime, TermsOfATile) {
   const StagedTime time = time_on({}, {16, 32, 64});
-  EXPECT_THAT(time.in_parts, ElementsAre(0, 2));  // B is near whole
+  EXPECT_THAT(time.in_parts, ElementsAre(0, 2));  // B is in the scratchpad as a whole
   EXPECT_EQ(time.tiles, 16);
   EXPECT_EQ(time.under_way, 2);
   EXPECT_EQ(time.whole, 10 + 2048 / 16);
@@ -145,10 +146,10 @@ TEST(StagedTime, PartsOfATileOnAllInstances) {
   // 8 parts on 6 units would be two rounds; 4 are one.
   const StagedTime six = time_on({.units = 6, .spread = true}, {16, 32, 64});
   EXPECT_EQ(six.operation, 5 + 4 * 32 * 64 / 64);
-  // Where all is near, tiles follow one another.
-  const StagedTime near = time_on({.scratchpad_KiB = 64, .units = 4, .spread = true}, {64, 32, 64});
-  EXPECT_EQ(near.tiles, 4);
-  EXPECT_EQ(near.cycles, near.whole + 4 * (5 + 16 * 32));
+  // Where all fits into the scratchpad, tiles follow one another.
+  const StagedTime fits = time_on({.scratchpad_KiB = 64, .units = 4, .spread = true}, {64, 32, 64});
+  EXPECT_EQ(fits.tiles, 4);
+  EXPECT_EQ(fits.cycles, fits.whole + 4 * (5 + 16 * 32));
 }
 
 // Four parts of 2816 bytes each and a transfer, all of which want more than a fifth of the port,

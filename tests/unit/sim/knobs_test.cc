@@ -37,7 +37,8 @@ bool is_inert(const std::string& pointer) {
   return false;
 }
 
-// A convolution with what follows it, a reduction that does not fit near, rows of a large table.
+// A convolution with what follows it, a reduction that does not fit into the scratchpad, rows of a
+// large table.
 struct Network {
   const char* text;
   std::map<std::string, tile::TensorType> inputs;

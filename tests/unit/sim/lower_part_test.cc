@@ -39,7 +39,7 @@ std::string why_not(const std::string& text, const HardwareModel& model) {
 }
 
 // A main of tensors A i8[rows, 64] to B i32[rows] with the statements.
-std::string with(const std::string& near, const std::string& statements, int rows = 16,
+std::string with(const std::string& scratchpads, const std::string& statements, int rows = 16,
                  const std::string& tags = "#deps ") {
   return fmt::format(R"(stripe 1.0
 0: #program #placed block [] ( // p
@@ -53,14 +53,14 @@ std::string with(const std::string& near, const std::string& statements, int row
 {2}  }}
 }}
 )",
-                     rows, near, statements, tags);
+                     rows, scratchpads, statements, tags);
 }
 
-constexpr const char* kNear =
+constexpr const char* kScratchpads =
     "      none new@0x0<SRAM[0]> An[0, 0] i8(16:64, 64:1)\n"
     "      none new@0x0<SRAM[1]> Bn[0] i32(16:1)\n";
 
-std::string bring(const std::string& waits = "") {
+std::string copy_in(const std::string& waits = "") {
   return "    0" + waits + R"(: #swap_in block<DMA> [i:16, k:64] (
         in<DRAM[0]> A[i, k] i8(1:64, 1:1)
         out<SRAM[0]> An[i, k] i8(1:64, 1:1)
@@ -81,7 +81,7 @@ std::string sums(const std::string& unit, const std::string& from = "SRAM[0]> A 
     }
 )";
 }
-constexpr const char* kTakeAway = R"(    2[1]: #swap_out block<DMA> [i:16] (
+constexpr const char* kCopyOut = R"(    2[1]: #swap_out block<DMA> [i:16] (
         in<SRAM[1]> Bn[i] i32(1:1)
         out<DRAM[0]> B[i] i32(1:1)
     ) {
@@ -92,7 +92,7 @@ constexpr const char* kTakeAway = R"(    2[1]: #swap_out block<DMA> [i:16] (
 
 TEST(LowerPart, TransfersAndOperations) {
   const PartSimulation made =
-      run(parsed(with(kNear, bring() + sums("DSP") + kTakeAway)), small_model(64, 32));
+      run(parsed(with(kScratchpads, copy_in() + sums("DSP") + kCopyOut)), small_model(64, 32));
   // 1024 bytes at 32, 1024 additions at 4, 64 bytes at 32.
   ASSERT_EQ(made.spans.size(), 3u);
   EXPECT_EQ(made.spans[0].end, 32u);
@@ -106,7 +106,7 @@ TEST(LowerPart, TransfersAndOperations) {
 }
 
 TEST(LowerPart, EveryFidelityStaysAboveTheBound) {
-  const stripe::Program program = parsed(with(kNear, bring() + sums("DSP") + kTakeAway));
+  const stripe::Program program = parsed(with(kScratchpads, copy_in() + sums("DSP") + kCopyOut));
   const HardwareModel model = small_model(64, 32);
   const uint64_t bound = run(program, model, {Fidelity::roofline, {}}).ticks();
   EXPECT_EQ(bound, 290u);  // a chain
@@ -114,13 +114,13 @@ TEST(LowerPart, EveryFidelityStaysAboveTheBound) {
   EXPECT_EQ(run(program, model).ticks(), 290u);
 }
 
-// (C8) On what lies in the main memory each access crosses its bus.
+// (C8) Each access to an operand in global memory crosses the bus.
 TEST(LowerPart, GlobalOperandsCrossTheBusWithEachAccess) {
-  const std::string near = "      none new@0x0<SRAM[1]> Bn[0] i32(16:1)\n";
-  std::string statements = sums("DSP", "DRAM[0]> A") + kTakeAway;
+  const std::string scratchpads = "      none new@0x0<SRAM[1]> Bn[0] i32(16:1)\n";
+  std::string statements = sums("DSP", "DRAM[0]> A") + kCopyOut;
   statements.replace(statements.find("1[0]"), 4, "0");
   statements.replace(statements.find("2[1]"), 4, "1[0]");
-  const stripe::Program program = parsed(with(near, statements));
+  const stripe::Program program = parsed(with(scratchpads, statements));
   // 1024 additions at 4 take 256, 1024 bytes at 64 take 16, at 2 they take 512.
   EXPECT_EQ(run(program, small_model(64, 32)).spans[0].end, 256u);
   EXPECT_EQ(run(program, small_model(2, 32)).spans[0].end, 512u);
@@ -132,14 +132,15 @@ TEST(LowerPart, AnIndexOfTheLocationIsATaskForEachInstance) {
   std::string spread = sums("DSP");
   spread.replace(spread.find("block<DSP>"), 10, "block<DSP[i]>");
   spread.replace(spread.find("[i:16, k:64]"), 12, "[i:2, k:64]");
-  const PartSimulation made = run(parsed(with(kNear, bring() + spread + kTakeAway)), small_model());
+  const PartSimulation made =
+      run(parsed(with(kScratchpads, copy_in() + spread + kCopyOut)), small_model());
   EXPECT_EQ(made.spans[1].end - made.spans[1].start, 16u);  // 64 additions at 4, on each of two
   spread.replace(spread.find("[i:2, k:64]"), 11, "[i:3, k:64]");
-  EXPECT_THAT(why_not(with(kNear, bring() + spread + kTakeAway), small_model()),
+  EXPECT_THAT(why_not(with(kScratchpads, copy_in() + spread + kCopyOut), small_model()),
               HasSubstr("'DSP[2]', but the hardware model has 2 of 'DSP'"));
   // Below 0 as well: no number stands for any instance.
   spread.replace(spread.find("block<DSP[i]>"), 13, "block<DSP[i - 1]>");
-  EXPECT_THAT(why_not(with(kNear, bring() + spread + kTakeAway), small_model()),
+  EXPECT_THAT(why_not(with(kScratchpads, copy_in() + spread + kCopyOut), small_model()),
               HasSubstr("'DSP[-1]', but the hardware model has 2 of 'DSP'"));
 }
 
@@ -158,14 +159,16 @@ TEST(LowerPart, PointsOfAParallelBlockAreOperationsOfAnyInstance) {
       }
     }
 )";
-  const PartSimulation made = run(parsed(with(kNear, bring() + spread + kTakeAway)), small_model());
+  const PartSimulation made =
+      run(parsed(with(kScratchpads, copy_in() + spread + kCopyOut)), small_model());
   // 16 of 64 additions at 4, on two.
   EXPECT_EQ(made.spans[1].end - made.spans[1].start, 16u * 16 / 2);
   std::string alone = spread;
   alone.replace(alone.find("#parallel "), 10, "");
-  EXPECT_EQ(run(parsed(with(kNear, bring() + alone + kTakeAway)), small_model()).spans[1].end -
-                made.spans[1].start,
-            16u * 16);
+  EXPECT_EQ(
+      run(parsed(with(kScratchpads, copy_in() + alone + kCopyOut)), small_model()).spans[1].end -
+          made.spans[1].start,
+      16u * 16);
 }
 
 // (C3) Also inside a block of the same unit, as tiles are that a unit's instances share.
@@ -193,7 +196,7 @@ TEST(LowerPart, InstancesOfOneUnitShareATile) {
   };
   const auto ticks = [&](const std::string& inner) {
     const PartSimulation made =
-        run(parsed(with(kNear, bring() + tiles(inner) + kTakeAway)), small_model());
+        run(parsed(with(kScratchpads, copy_in() + tiles(inner) + kCopyOut)), small_model());
     return made.spans[1].end - made.spans[1].start;
   };
   // Two tiles of eight times 64 additions at 4.
@@ -206,7 +209,7 @@ TEST(LowerPart, InstancesOfOneUnitShareATile) {
 TEST(LowerPart, WhatHasNoUnitRunsOnTheGeneralOne) {
   std::string nowhere = sums("DSP");
   nowhere.replace(nowhere.find("block<DSP>"), 10, "block");
-  const stripe::Program program = parsed(with(kNear, bring() + nowhere + kTakeAway));
+  const stripe::Program program = parsed(with(kScratchpads, copy_in() + nowhere + kCopyOut));
   EXPECT_EQ(run(program, small_model(64, 32)).spans[1].end, 32u + 256);
   HardwareModel model = small_model(64, 32);
   for (ExecutionUnit& unit : model.executors) {
@@ -215,7 +218,7 @@ TEST(LowerPart, WhatHasNoUnitRunsOnTheGeneralOne) {
   }
   EXPECT_EQ(run(program, model).spans[1].end, 32u + 2);
   model.executors.clear();
-  EXPECT_THAT(why_not(with(kNear, bring() + nowhere + kTakeAway), model),
+  EXPECT_THAT(why_not(with(kScratchpads, copy_in() + nowhere + kCopyOut), model),
               HasSubstr("the hardware model has no execution unit"));
 }
 
@@ -223,25 +226,26 @@ TEST(LowerPart, WhatHasNoUnitRunsOnTheGeneralOne) {
 TEST(LowerPart, OverheadIsOfEachOperation) {
   HardwareModel model = small_model(64, 32);
   for (ExecutionUnit& unit : model.executors) unit.overhead_cycles = 9;
-  EXPECT_EQ(run(parsed(with(kNear, bring() + sums("DSP") + kTakeAway)), model).ticks(), 290u + 9);
+  EXPECT_EQ(run(parsed(with(kScratchpads, copy_in() + sums("DSP") + kCopyOut)), model).ticks(),
+            290u + 9);
 }
 
 TEST(PartChecks, SayWhatDoesNotFitOrIsNotOrdered) {
   const HardwareModel model = small_model();
-  std::string near = kNear;
-  near.replace(near.find("new@0x0<SRAM[1]>"), 16, "new@0xffe0<SRAM[1]>");
+  std::string scratchpads = kScratchpads;
+  scratchpads.replace(scratchpads.find("new@0x0<SRAM[1]>"), 16, "new@0xffe0<SRAM[1]>");
   EXPECT_THAT(
-      why_not(with(near, bring() + sums("DSP") + kTakeAway), model),
+      why_not(with(scratchpads, copy_in() + sums("DSP") + kCopyOut), model),
       HasSubstr("'Bn' (64 bytes at 65504) does not fit into 'SRAM' of 65536 bytes: 32 too many"));
   std::string early = sums("DSP");
   early.replace(early.find("1[0]"), 4, "1");
-  EXPECT_THAT(why_not(with(kNear, bring() + early + kTakeAway), model),
+  EXPECT_THAT(why_not(with(kScratchpads, copy_in() + early + kCopyOut), model),
               HasSubstr("'sums' reads 'An' before anything is written to it"));
   // Bn where An is: the result is written while what it is made of is still read by nobody else,
-  // but taken away while the next one comes in.
-  near = kNear;
-  near.replace(near.find("<SRAM[1]>"), 9, "<SRAM[0]>");
-  std::string again = bring() + sums("DSP") + kTakeAway;
+  // but copied out while the next one is copied in.
+  scratchpads = kScratchpads;
+  scratchpads.replace(scratchpads.find("<SRAM[1]>"), 9, "<SRAM[0]>");
+  std::string again = copy_in() + sums("DSP") + kCopyOut;
   again = again + R"(    3[0]: #swap_in block<DMA> [i:16, k:64] (
         in<DRAM[0]> A[i, k] i8(1:64, 1:1)
         out<SRAM[0]> An[i, k] i8(1:64, 1:1)
@@ -251,15 +255,15 @@ TEST(PartChecks, SayWhatDoesNotFitOrIsNotOrdered) {
     }
 )";
   EXPECT_THAT(
-      why_not(with(near, again), model),
+      why_not(with(scratchpads, again), model),
       testing::AllOf(HasSubstr("run at the same time"), HasSubstr("no dependency orders them")));
   HardwareModel without = model;
   std::erase_if(without.executors, [](const ExecutionUnit& unit) { return unit.name == "DSP"; });
-  EXPECT_THAT(why_not(with(kNear, bring() + sums("DSP") + kTakeAway), without),
+  EXPECT_THAT(why_not(with(kScratchpads, copy_in() + sums("DSP") + kCopyOut), without),
               HasSubstr("no execution unit 'DSP'"));
   without = model;
   for (ExecutionUnit& unit : without.executors) unit.ops_per_cycle = 0;
-  EXPECT_THAT(why_not(with(kNear, bring() + sums("DSP") + kTakeAway), without),
+  EXPECT_THAT(why_not(with(kScratchpads, copy_in() + sums("DSP") + kCopyOut), without),
               HasSubstr("no rate of 'DSP'"));
 }
 
@@ -321,7 +325,7 @@ TEST(LowerPart, TheSlidesMachineBringsOneTensorToSeveralMemoriesAtOnce) {
 )",
                        wait, unit, from, tensor, tensor);
   };
-  const std::string near = R"(      none new@0x0<SRAM[0]> An[0, 0] i8(16:64, 64:1)
+  const std::string scratchpads = R"(      none new@0x0<SRAM[0]> An[0, 0] i8(16:64, 64:1)
       none new@0x0<SRAM[1]> X1[0, 0] i8(16:64, 64:1)
       none new@0x0<SRAM[2]> X2[0, 0] i8(16:64, 64:1)
       none new@0x0<SRAM[3]> X3[0, 0] i8(16:64, 64:1)
@@ -336,13 +340,14 @@ TEST(LowerPart, TheSlidesMachineBringsOneTensorToSeveralMemoriesAtOnce) {
     }
     return out;
   };
-  const PartSimulation far = run(parsed(with(near, to_all("0", "DMA", "DRAM[0]", "A"))), slides(2));
-  EXPECT_EQ(far.ticks(), 1024u / 64);
-  EXPECT_EQ(bytes(far, "DMA[0] -> SRAM[0], …"), 1024);
+  const PartSimulation from_global =
+      run(parsed(with(scratchpads, to_all("0", "DMA", "DRAM[0]", "A"))), slides(2));
+  EXPECT_EQ(from_global.ticks(), 1024u / 64);
+  EXPECT_EQ(bytes(from_global, "DMA[0] -> SRAM[0], …"), 1024);
   for (const char* memory : {"SRAM[1]", "SRAM[2]", "SRAM[3]"})
-    EXPECT_EQ(far.lowered.counts[0].memories.at(memory).written_bytes, 1024) << memory;
+    EXPECT_EQ(from_global.lowered.counts[0].memories.at(memory).written_bytes, 1024) << memory;
   const PartSimulation between =
-      run(parsed(with(near, bring() + to_all("1[0]", "NOC", "SRAM[0]", "An"))), slides(2));
+      run(parsed(with(scratchpads, copy_in() + to_all("1[0]", "NOC", "SRAM[0]", "An"))), slides(2));
   EXPECT_EQ(between.ticks(), 1024u / 64 + 1024 / 512);
   EXPECT_EQ(bytes(between, "NOC[0] -> SRAM[0], …"), 1024);
 }
@@ -484,10 +489,11 @@ TEST(BlockWork, FindsTheProductAroundASumThatIsMadeInside) {
 TEST(LowerPart, RatesThatAreNextToNothing) {
   HardwareModel model = small_model(64, 32);
   for (ExecutionUnit& unit : model.executors) unit.ops_per_cycle = 1e-300;
-  EXPECT_THAT(why_not(with(kNear, bring() + sums("DSP") + kTakeAway), model),
+  EXPECT_THAT(why_not(with(kScratchpads, copy_in() + sums("DSP") + kCopyOut), model),
               HasSubstr("on 'DSP' takes more than 2^53 ticks"));
-  EXPECT_THAT(why_not(with(kNear, bring() + sums("DSP") + kTakeAway), small_model(1e-300, 32)),
-              HasSubstr("more than 2^53 ticks"));
+  EXPECT_THAT(
+      why_not(with(kScratchpads, copy_in() + sums("DSP") + kCopyOut), small_model(1e-300, 32)),
+      HasSubstr("more than 2^53 ticks"));
 }
 
 // (C10)

@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// B = A + A through T, C = A; `at` is where C's near copy lies, T is at 0.
+// B = A + A through T, C = A; `at` is where C's copy in the scratchpad lies; T is at 0.
 std::string text(int at) {
   return fmt::format(R"(stripe 1.0
 0: #program #placed block [] ( // p

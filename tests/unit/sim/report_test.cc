@@ -390,17 +390,17 @@ TEST(Report, GlobalOperandsAreNamed) {
   // Of many the largest, also those past 2^64 bytes.
   SimulationReport many = report;
   for (int n = 0; n < 20; ++n)
-    many.parts[0].run.lowered.far[0]["X" + std::to_string(n)] = std::ldexp(1.0, 50 + n);
+    many.parts[0].run.lowered.global_operands[0]["X" + std::to_string(n)] = std::ldexp(1.0, 50 + n);
   const std::string lines = summary(many);
   EXPECT_THAT(lines, HasSubstr("X19 from afar: 590295810358705651712 bytes"));
   EXPECT_THAT(lines, HasSubstr("X12 from afar: 4611686018427387904 bytes"));
   EXPECT_THAT(lines, Not(HasSubstr("X11 from afar")));
   EXPECT_THAT(lines, HasSubstr("  and on 14 more operands from afar"));
-  const json far = json::parse(report_json(report))["parts"][0]["global_operands"];
-  ASSERT_EQ(far.size(), 2u);
-  EXPECT_EQ(far[0]["kernel"], "there");
-  EXPECT_EQ(far[0]["operand"], "A in DRAM[0]");
-  EXPECT_EQ(far[0]["bytes"], 512);
+  const json operands = json::parse(report_json(report))["parts"][0]["global_operands"];
+  ASSERT_EQ(operands.size(), 2u);
+  EXPECT_EQ(operands[0]["kernel"], "there");
+  EXPECT_EQ(operands[0]["operand"], "A in DRAM[0]");
+  EXPECT_EQ(operands[0]["bytes"], 512);
   EXPECT_TRUE(
       json::parse(report_json(simulated(priced_model())))["parts"][0]["global_operands"].empty());
 }

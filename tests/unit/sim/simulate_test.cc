@@ -221,7 +221,8 @@ struct RandomCase {
 };
 
 // Two clocks or one, engines of one or both ways, ports, transfers to one memory or both,
-// operations whose operands lie beside them or far away; with `loops` also loops of loops.
+// operations whose operands lie in a scratchpad or in global memory; with `loops` also loops of
+// loops.
 class RandomGraph {
  public:
   RandomGraph(uint32_t seed, uint64_t least_bytes, uint64_t most_bytes)

@@ -138,8 +138,8 @@ TEST(TimingRules, C7OperandsOfSeveralOperationsShareAPort) {
 }
 
 // Three times 640 bytes over a bus of 2, whose elements are read again for each of three sums.
-TEST(TimingRules, C8EachAccessToAFarOperandCrossesTheBus) {
-  auto program = stripe::parse({"far", R"(stripe 1.0
+TEST(TimingRules, C8EachAccessToAGlobalOperandCrossesTheBus) {
+  auto program = stripe::parse({"global", R"(stripe 1.0
 0: #program block [] ( // p
     none new@0x0<DRAM[0]> A[0] i8(640:1)
     none new@0x0<SRAM[0]> C[0] i32(3:1)

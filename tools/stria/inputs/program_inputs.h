@@ -16,13 +16,13 @@ namespace stria::command {
 // Types and sizes of the inputs of `program` that --shape gives; fp32 where no type is said.
 InputTypes types_of_shapes(const Program& program, const std::vector<ShapeText>& shapes);
 
-// Usage, with the nearest right name, if one of `names`, given to `option`, is no input of the
-// program.
+// ExitCode::usage, with the nearest right name, if one of `names`, given to `option`, is no input
+// of the program.
 Outcome check_input_names(const Program& program, std::string_view option,
                           const std::vector<std::string>& names);
 Outcome check_output_names(const Program& program, const std::vector<NamedValue>& outputs);
 
-// lower_program; Usage for a constant that is no input of a program that has bound.
+// lower_program; ExitCode::usage for a constant that is no input of a program that has bound.
 Outcome lower(const Program& program, const InputTypes& types, const CompileOptions& how,
               Compilation& out);
 

@@ -15,11 +15,11 @@ namespace stria::command {
 // A file's text under its path; refused beyond `max_bytes`.
 Result<SourceText> read_source(const std::string& path, size_t max_bytes);
 
-// Reads the settings; usage for one that is malformed.
+// Reads the settings; ExitCode::usage for a malformed one.
 Outcome parse_settings(const std::vector<std::string>& texts, TemplateSettings& settings);
 
-// Usage, with the nearest name, for a setting that is a parameter of none of `files` (an empty
-// name: not given). `needed` says which options would give a file, "--hw or --pipeline".
+// ExitCode::usage, with the nearest name, for a setting that is a parameter of none of `files` (an
+// empty name: not given). `needed` says which options would give a file, "--hw or --pipeline".
 Outcome check_settings(const TemplateSettings& settings, const std::vector<SourceText>& files,
                        const std::string& needed);
 

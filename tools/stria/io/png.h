@@ -19,7 +19,7 @@ namespace stria {
 //   fp32: value / 255 or value / 65535, so in 0..1
 //   u8:   the 8-bit values; a 16-bit picture is refused
 //   u16:  the 16-bit values; those of an 8-bit picture as they are, 0..255, not stretched to
-//   0..65535
+//         0..65535
 // data_loss if the file is cut short or a checksum fails, invalid_argument if it is no PNG.
 Result<HostTensor> parse_png(std::string_view bytes, std::string_view name, DataType type);
 Result<HostTensor> read_png(const std::filesystem::path& path, DataType type);

@@ -12,12 +12,12 @@
 
 namespace stria::command {
 
-// What the failure of a program is, in words that are the same for programs that fail in the same
+// Describes the failure of a program, in words that are the same for programs that fail in the same
 // way; "" if it does not fail.
 using FailureTest = std::function<std::string(const stripe::Program&)>;
 
-// Fails: what ends in an error, a crash, a program that is not legal, or other values than before.
-// Each program is tried in a process of its own.
+// Runs a pipeline on the program, in a process of its own. A failure is an error, a crash, a
+// program that is not legal, or other values than before.
 struct PipelineTest {
   Pipeline pipeline;
   HardwareModel model;
@@ -27,9 +27,9 @@ struct PipelineTest {
 };
 FailureTest fails_in_pipeline(PipelineTest test);
 
-// Runs `command` by the shell; {} in it, or its end, becomes the path of a file with the text that
-// `as_text` makes of the program. Fails: what ends with another code than 0, or prints `says` if
-// that is given.
+// Runs `command` by the shell. {} in it, or its end, becomes the path of a file with the text that
+// `as_text` makes of the program. A failure is an exit code other than 0, or, if `says` is given,
+// output with that text.
 FailureTest fails_in_command(const std::string& command, const std::string& says,
                              std::function<std::string(const stripe::Program&)> as_text);
 

@@ -101,6 +101,22 @@ void print_help(const PassInfo& pass, std::FILE* to) {
   std::fputs(page.c_str(), to);
 }
 
+// The steps as they run: rendered, with the fragments in their places and today's names.
+Outcome print_pipeline(const PipelineSource& steps, const SourceText& hw,
+                       const TemplateSettings& settings) {
+  HardwareModel model = empty_hardware_model();
+  if (!hw.name.empty()) {
+    STRIA_OR_FAIL(model, ExitCode::program, load_hardware_model(hw, settings));
+  }
+  Pipeline pipeline;
+  STRIA_FAIL_IF(parse_pipeline(steps, settings, model, pipeline));
+  std::fputs("[", stdout);
+  for (size_t i = 0; i < pipeline.steps.size(); ++i)
+    std::printf("%s\n  %s", i == 0 ? "" : ",", pipeline.steps[i].json.c_str());
+  std::fputs("\n]\n", stdout);
+  return Outcome();
+}
+
 Outcome opt_file(const OptOptions& options, ReproducerFile& file) {
   TemplateSettings settings;
   STRIA_FAIL_IF(parse_settings(options.settings, settings));
@@ -108,6 +124,8 @@ Outcome opt_file(const OptOptions& options, ReproducerFile& file) {
     return Outcome(ExitCode::usage, invalid_argument("{} needs --pipeline",
                                                      options.print_after_all ? "--print-after-all"
                                                                              : "--stop-after"));
+  if (options.print_pipeline && options.pipeline.empty())
+    return Outcome(ExitCode::usage, invalid_argument("--print-pipeline needs --pipeline"));
   const PassRegistry registry = passes::pass_registry();
   if (!options.explain.empty()) {
     const PassInfo* pass = nullptr;
@@ -124,6 +142,7 @@ Outcome opt_file(const OptOptions& options, ReproducerFile& file) {
     STRIA_OR_FAIL(steps, ExitCode::program, read_pipeline(options.pipeline));
   }
   STRIA_FAIL_IF(check_settings(settings, {hw, steps.text}, "--hw or --pipeline"));
+  if (options.print_pipeline) return print_pipeline(steps, hw, settings);
   STRIA_OR_FAIL(SourceText source, ExitCode::program, read_source(options.file, kMaxStripeBytes));
   STRIA_OR_FAIL(stripe::Program program, ExitCode::program, stripe::parse(source));
   std::optional<HardwareModel> model;

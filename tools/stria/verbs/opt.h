@@ -17,6 +17,7 @@ struct OptOptions {
   std::string hw;
   std::vector<std::string> settings;  // NAME=VALUE
   bool print_after_all = false;
+  bool print_pipeline = false;  // and nothing else
   std::string stop_after;
   std::string explain;    // name of a pass
   std::string repro_dir;  // of reproducers; empty: the working directory

@@ -42,8 +42,8 @@ class Buffer : public Object {
 
   // Where the bytes are for kernels, copies and fills that run on the host.
   virtual std::byte* data() = 0;
-  // The mapped memory at once; *done when it may be read and written. A range may be mapped again
-  // before the earlier mapping has ended: then `waits` are over after that, and not before.
+  // Returns the mapped memory at once; it may be read and written when *done is done. A range may
+  // be mapped again before the earlier mapping has ended, if `waits` are over only after that end.
   virtual void* map(uint64_t offset, uint64_t bytes, bool current, Waits waits,
                     Ref<Event>* done) = 0;
   // After *done of the map is. Of a mapping that failed nothing is taken to the device.

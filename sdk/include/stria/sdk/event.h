@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events and the work behind them: a graph in which work starts when all it waits for is done, on
-// the host's worker threads, and in which a failure travels to everything that depends on it.
+// Events, and the work behind them: a graph in which work starts when all that it waits for is
+// done, on the host's worker threads. A failure travels to everything that depends on it.
 //
 //   Ref<Event> done = schedule(host, host.tracker(), waits, [=] { … });   // throws Error to fail
 //   Ref<Event> done = start_when(host, host.tracker(), waits, [=](const Ref<StartedWork>& work) {
@@ -34,7 +34,7 @@ struct Waits {
   uint64_t count = 0;
 };
 
-// Works handed on one after the other, first in first out; each entry holds a reference.
+// A queue of works, first in first out; each entry holds a reference.
 class WorkList {
  public:
   WorkList() = default;
@@ -61,14 +61,15 @@ class Event : public Object {
   inline ~Event() override;
 
   bool done() const { return done_.load(std::memory_order_acquire); }
-  // Waits; false if it is still open after `timeout_ns`. Without a limit the calling thread lends a
-  // hand: it does the work if that is waiting for a worker, and takes part in loops of others.
+  // Waits; false if the event is still open after `timeout_ns`. Without a limit, the calling thread
+  // helps: it does the work if that is waiting for a worker, and takes part in loops of others.
   inline virtual bool wait(uint64_t timeout_ns);
   // Null if all is well. Only when done.
   const Outcome& outcome() const { return outcome_; }
   // Nanoseconds of the work itself, 0 if that is not known. Only when done.
   uint64_t duration_ns() const { return end_ns_ - begin_ns_; }
-  // By the clock of whoever did the work; both 0: not known, or no work. The same: it took no time.
+  // Times by the clock of whoever did the work. Both 0: not known, or no work. Equal: it took no
+  // time.
   uint64_t begin_ns() const { return begin_ns_; }
   uint64_t end_ns() const { return end_ns_; }
 
@@ -77,8 +78,8 @@ class Event : public Object {
   // Ends the event; false if it had ended before. begin and end are the times of the work, both 0:
   // not known, or none.
   inline bool signal(Outcome outcome = nullptr, uint64_t begin_ns = 0, uint64_t end_ns = 0);
-  // An event that is done when this one is, and well whatever became of it. Executors that know a
-  // cheaper way to come after this one's work override it.
+  // An event that is done when this one is, and never fails. Executors override it if they have a
+  // cheaper way to run after this event's work.
   inline virtual Ref<Event> make_end();
   // True for an event that nobody but its work may end.
   virtual bool is_work() const { return false; }
@@ -86,11 +87,11 @@ class Event : public Object {
  protected:
   const Host& host() const { return host_; }
   // Marks `event` done, and everything that is done with it: dependants of a failure, and light
-  // works. What becomes ready to run goes to `ready`.
+  // works. Works that become ready go to `ready`.
   inline static void settle(Event& event, Outcome outcome, WorkList& ready);
   // Fails an event that nobody can end any more.
   inline void cancel(const char* why);
-  // Gives the works to the host's threads.
+  // Hands the works to the host's threads.
   inline static void post_all(const Host& host, WorkList& ready);
   virtual bool help() { return false; }
 
@@ -114,7 +115,7 @@ class Event : public Object {
     dependants_.push_back({work, position});
     return true;
   }
-  // Looks for a while: short work ends sooner than a sleeping thread wakes.
+  // Polls for a while: short work ends sooner than a sleeping thread wakes.
   inline bool spin(uint64_t timeout_ns) const;
   inline void mark_done(Outcome outcome, WorkList& over, WorkList& ready);
   static void call(const Callback& callback, const Outcome& outcome) {
@@ -158,7 +159,7 @@ class Work : public Event {
   }
   // The failure of the first failed wait in list order, null if there is none.
   const Outcome& cause() const { return cause_; }
-  // Ends a work that went on after its waits.
+  // Ends a work that went on after its waits were over.
   void end(Outcome outcome) {
     WorkList ready;
     settle(*this, std::move(outcome), ready);
@@ -234,8 +235,8 @@ class Work : public Event {
     work->tracker_->remove();
   }
 
-  // A worker's turn: this work, then works that became ready by it, one after the other here,
-  // further ones on other workers.
+  // What a worker does: this work, then works that it has made ready, one after the other; further
+  // ones go to other workers.
   static void take_turn(void* state) {
     Ref<Work> work = Ref<Work>::adopt(static_cast<Work*>(state));
     int expected = kPosted;
@@ -439,8 +440,8 @@ inline Ref<Event> Event::make_end() {
   return work;
 }
 
-// Work that something else than the host's threads does: a queue of the device, a driver's
-// callback. Whoever ends it calls finish, once; dropped unfinished it fails with STRIA_CANCELLED.
+// Work that is not done by the host's threads, but by a queue of the device or a driver's callback.
+// Whoever ends it calls finish, once. Dropped unfinished, it fails with STRIA_CANCELLED.
 class StartedWork : public Work {
  public:
   // begin and end: when the work itself ran, by one clock for all works of an executor; both 0: not
@@ -519,8 +520,8 @@ inline Times times_of(const std::vector<Ref<Event>>& parts) {
   return all;
 }
 
-// Stands for all `parts`: done when they are, with the first failure in their order, with the times
-// of all.
+// One event for all `parts`: it is done when they are, with the first failure in their order, and
+// with the times of all.
 class JoinWork final : public Work {
  public:
   JoinWork(const Host& host, Ref<Tracker> tracker, std::vector<Ref<Event>> parts)

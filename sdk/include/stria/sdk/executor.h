@@ -39,7 +39,7 @@ class Executor : public Object {
   virtual Ref<Event> launch(const Ref<Kernel>& kernel, std::vector<Argument> arguments,
                             Waits waits) {
     return schedule(host_, tracker_, waits, [kernel, arguments = std::move(arguments)] {
-      // Few arguments are the rule: no allocation in the way of a small kernel.
+      // Most kernels have few arguments: no allocation for a small kernel.
       stria_memory few[16];
       std::vector<stria_memory> many;
       stria_memory* memory = few;

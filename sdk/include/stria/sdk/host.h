@@ -102,9 +102,9 @@ class Host {
 
   uint32_t concurrency() const { return services_.concurrency(services_.host); }
 
-  // body(begin, end) on pieces of at most `grain` items (0: the host picks) covering 0..count-1, on
-  // this thread and idle workers. The first exception of a piece is thrown again here, after all
-  // pieces.
+  // Calls body(begin, end) on pieces of at most `grain` indices (0: the host picks), which cover
+  // 0..count-1, on this thread and on idle workers. After all pieces, the first exception of a
+  // piece is thrown again here.
   template <typename Body>
   void parallel_for(uint64_t count, uint64_t grain, Body&& body) const {
     struct State {
@@ -129,8 +129,8 @@ class Host {
 
   // Whether there is `lend`, which hosts before ABI 0.3 do not have.
   bool lends() const { return services_.lend != nullptr; }
-  // The calling thread takes part in loops of others until done(state), which must not throw and
-  // calls nothing of the host, and gives true; false if there was nothing to do for a while: the
+  // Lends the calling thread to loops of others until done(state), and returns true. `done` must
+  // not throw, and calls nothing of the host. False if there was nothing to do for a while: the
   // thread had better sleep.
   bool lend(uint8_t (*done)(void*), void* state) const {
     return services_.lend(services_.host, done, state) != 0;
