@@ -354,9 +354,19 @@ Status OptionFields::bind(const json& object, const std::string& pointer,
   for (auto it = object.begin(); it != object.end(); ++it) {
     const std::string child = pointer_child(pointer, it.key());
     const Field* found = find(it.key());
+    const auto gone = std::find_if(retired_.begin(), retired_.end(),
+                                   [&](const auto& entry) { return it.key() == entry.first; });
+    if (!found && gone != retired_.end()) {
+      if (notes)
+        notes->push_back(fmt::format("{}: is no option any more: {}", child, gone->second));
+      continue;
+    }
     if (!found) {
       std::vector<std::string> names;
-      for (const Field& field : fields_) names.emplace_back(field.name);
+      for (const Field& field : fields_) {
+        names.emplace_back(field.name);
+        if (field.former) names.emplace_back(field.former);
+      }
       return invalid_argument("{}: unknown option{}", child, did_you_mean(it.key(), names));
     }
     if (it.key() != found->name) {
@@ -370,9 +380,22 @@ Status OptionFields::bind(const json& object, const std::string& pointer,
   return {};
 }
 
-std::string former_name_note(const std::string& pointer, const std::string& name) {
-  return fmt::format("{}: is now called '{}'; the next release will not know the former name",
-                     pointer, name);
+json OptionFields::todays(const json& object) const {
+  if (!object.is_object()) return object;
+  json out = json::object();
+  for (auto it = object.begin(); it != object.end(); ++it) {
+    const Field* field = find(it.key());
+    if (!field) continue;
+    const auto* group = std::get_if<OptionFields*>(&field->target);
+    out[field->name] = group ? (*group)->todays(*it) : *it;
+  }
+  return out;
+}
+
+std::string former_name_note(const std::string& pointer, const std::string& name,
+                             const std::string& preset) {
+  return fmt::format("{}: is now called '{}'{}; the next release will not know the former name",
+                     pointer, name, preset == "{}" ? "" : " with " + preset);
 }
 
 std::vector<OptionRow> OptionFields::rows(int depth) const {

@@ -47,7 +47,9 @@ struct OptionRow {
   std::string help;
 };
 // The note about a former name that was read: "/0/cut: is now called 'tile'; …".
-std::string former_name_note(const std::string& pointer, const std::string& name);
+// `preset` is JSON: the options that the name stood for; "{}" for none.
+std::string former_name_note(const std::string& pointer, const std::string& name,
+                             const std::string& preset = "{}");
 // One line per row: "max_bytes: integer, default 0; 0 to 9. largest buffer moved, in bytes".
 std::string rows_as_text(const std::vector<OptionRow>& rows, int indent);
 
@@ -132,6 +134,12 @@ class OptionFields {
   // once.
   void formerly(const char* name) { fields_.back().former = name; }
 
+  // There was an option `name`. It is read, with a note that says `why` it is gone.
+  void retired(const char* name, const char* why) { retired_.emplace_back(name, why); }
+
+  // The options of `object` under their names of today, without those that are gone.
+  nlohmann::json todays(const nlohmann::json& object) const;
+
   // Sets the fields that `object` has. invalid_argument names `pointer`, the JSON path of `object`,
   // and for an unknown key the closest right name. If `notes` is not null, it gets a note for each
   // former name that was read.
@@ -165,6 +173,7 @@ class OptionFields {
                     std::vector<std::string>* notes);
 
   std::vector<Field> fields_;
+  std::vector<std::pair<const char*, const char*>> retired_;  // a name, and why it is gone
   std::vector<std::unique_ptr<OptionFields>> groups_;
   std::vector<std::unique_ptr<ObjectList>> lists_;
 };

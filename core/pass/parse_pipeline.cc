@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/pass/pipeline.h"
 #include "stria/template/json_text.h"
@@ -22,15 +23,15 @@ class PipelineParser {
 
   Result<Pipeline> parse(const json& values) {
     pipeline_.source = source_.text.name;
-    STRIA_RETURN_IF_ERROR(read_file(source_.text, values, "", 0).with_context(source_.text.name));
+    // What the template's reader says names file, line and column by itself.
+    STRIA_ASSIGN(const json root, parse_json_template(source_.text, values));
+    STRIA_RETURN_IF_ERROR(add_steps(root, "", 0).with_context(source_.text.name));
     return std::move(pipeline_);
   }
 
  private:
-  // Adds the steps of a file or fragment. `prefix` stands before its JSON paths.
-  Status read_file(const SourceText& file, const json& values, const std::string& prefix,
-                   int depth) {
-    STRIA_ASSIGN(const json root, parse_json_template(file, values));
+  // Adds the steps of a rendered file or fragment. `prefix` stands before its JSON paths.
+  Status add_steps(const json& root, const std::string& prefix, int depth) {
     const json* list = &root;
     std::string pointer;
     if (root.is_object()) {
@@ -72,13 +73,23 @@ class PipelineParser {
     const std::string name = entry["include"].get<std::string>();
     if (depth >= kMaxIncludeDepth)
       return invalid_argument("{}: '{}' is included by more than {} others, one inside the other",
-                              at, name, kMaxIncludeDepth);
+                              at, shown_name(name), kMaxIncludeDepth);
+    if (++includes_ > kMaxIncludes)
+      return invalid_argument("{}: a pipeline includes fragments at most {} times", at,
+                              kMaxIncludes);
     STRIA_ASSIGN(const SourceText file, find_fragment(name, at, may_own));
-    STRIA_ASSIGN(const json values, values_of(entry, file, pointer));
     if (std::none_of(pipeline_.fragments.begin(), pipeline_.fragments.end(),
                      [&](const SourceText& known) { return known.name == file.name; }))
       pipeline_.fragments.push_back(file);
-    return read_file(file, values, name + ": ", depth + 1).with_context(at);
+    auto steps = read_fragment(entry, file, pointer);
+    if (!steps.ok()) return steps.status().with_context(at);
+    return add_steps(*steps, name + ": ", depth + 1).with_context(at);
+  }
+
+  Result<json> read_fragment(const json& entry, const SourceText& file,
+                             const std::string& pointer) const {
+    STRIA_ASSIGN(const json values, values_of(entry, file, pointer));
+    return parse_json_template(file, values);
   }
 
   // What `with` gives the fragment, and what every file sees.
@@ -109,16 +120,18 @@ class PipelineParser {
       std::vector<std::string> names;
       for (const auto& [known, text] : registry_.fragments)
         names.push_back(std::string(kOfCore) + known);
-      return not_found("{}: core has no fragment '{}'{}", at, name, did_you_mean(name, names));
+      return not_found("{}: core has no fragment '{}'{}", at, shown_name(name),
+                       did_you_mean(name, names));
     }
     if (!is_fragment_name(name))
       return invalid_argument(
           "{}: '{}' is no name of a fragment: small letters, digits and '_', with 'core/' before "
           "it for one of core",
-          at, name);
+          at, shown_name(name));
     if (!may_own) return not_found("{}: a fragment of core includes others of core alone", at);
     if (!source_.own)
-      return not_found("{}: '{}' cannot be read: this pipeline is no file in a folder", at, name);
+      return not_found("{}: '{}' cannot be read: this pipeline is no file in a folder", at,
+                       shown_name(name));
     auto read = source_.own(name);
     if (!read.ok()) return read.status().with_context(at);
     return read;
@@ -171,21 +184,37 @@ class PipelineParser {
     const PassInfo* pass = registry_.find(name);
     if (!pass) {
       std::vector<std::string> names;
-      for (const PassInfo& known : registry_.passes) names.push_back(known.name);
+      for (const PassInfo& known : registry_.passes) {
+        names.push_back(known.name);
+        for (const FormerPassName& former : known.former_names) names.push_back(former.name);
+      }
       return invalid_argument("{}: unknown pass{}", pointer, did_you_mean(name, names));
     }
     step.pass = pass->name;
     step.pointer = pointer;
     for (const FormerPassName& former : pass->former_names) {
-      if (former.name != name || !options.is_object()) continue;
+      if (former.name != name) continue;
+      note(former_name_note(pointer, pass->name, former.preset));
       json preset = json::parse(former.preset);
+      if (!options.is_object()) continue;
       preset.update(options);
       options = std::move(preset);
     }
-    STRIA_ASSIGN(step.run, pass->bind(options, pointer, &pipeline_.notes));
-    if (name != pass->name) pipeline_.notes.push_back(former_name_note(pointer, pass->name));
-    today[pass->name] = std::move(options);
+    std::vector<std::string> notes;
+    STRIA_ASSIGN(step.run, pass->bind(options, pointer, &notes));
+    for (std::string& each : notes) note(std::move(each));
+    today[pass->name] = pass->todays(options);
     return {};
+  }
+
+  // Each thing is said once, of the first place where it is so.
+  void note(std::string text) {
+    const size_t path = text.find(": is ");
+    if (path != std::string::npos) {
+      const size_t key = text.rfind('/', path);
+      if (!noted_.insert(text.substr(key == std::string::npos ? 0 : key)).second) return;
+    }
+    pipeline_.notes.push_back(std::move(text));
   }
 
   const PipelineSource& source_;
@@ -193,6 +222,8 @@ class PipelineParser {
   const PassRegistry& registry_;
   Pipeline pipeline_;
   std::map<std::string, std::string> named_;  // a name that a step was given -> where
+  std::set<std::string> noted_;               // notes without their places
+  int includes_ = 0;
 };
 
 }  // namespace

@@ -44,6 +44,8 @@ struct PassInfo {
   std::function<Result<PassFunction>(const nlohmann::json& options, const std::string& pointer,
                                      std::vector<std::string>* notes)>
       bind;
+  // The options under their names of today.
+  std::function<nlohmann::json(const nlohmann::json& options)> todays;
   // The option table, with the defaults.
   std::function<std::vector<OptionRow>()> options;
 };
@@ -71,6 +73,12 @@ PassInfo make_pass_info(std::string name, std::string summary,
       }
       return run(program, options, context);
     });
+  };
+  info.todays = [describe](const nlohmann::json& json) {
+    Options options;
+    OptionFields fields;
+    describe(options, fields);
+    return fields.todays(json);
   };
   info.options = [describe] {
     Options options;
@@ -112,6 +120,7 @@ struct Pipeline {
 
 // Limits on files with their fragments.
 inline constexpr int kMaxIncludeDepth = 8;
+inline constexpr int kMaxIncludes = 1'000;
 inline constexpr size_t kMaxPipelineSteps = 10'000;
 
 // Renders and reads a pipeline, with the fragments that it includes. An unknown pass, option or

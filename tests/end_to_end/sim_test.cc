@@ -318,7 +318,8 @@ TEST_F(Sim, SaysWhatDoesNotFit) {
   std::string steps = text_of(STRIA_SOURCE_DIR "/plugins/sim/passes/slides.json");
   const std::string allowed = "\"allow_global\": true";
   ASSERT_NE(steps.find(allowed), std::string::npos);
-  folder_.write("staged.json", steps.replace(steps.find(allowed), allowed.size(), "\"allow_global\": false"));
+  folder_.write("staged.json",
+                steps.replace(steps.find(allowed), allowed.size(), "\"allow_global\": false"));
   const std::string large =
       "sim product.tile --shape A=64,4000:i8 --shape B=4000,48:i8 --shape D=48:i32 --timing-only "
       "--set SRAM_SIZE_KIB=8 ";

@@ -88,8 +88,12 @@ class Sweep {
       behind = true;
       step["autotile"]["cost"] = cost;
       step["autotile"]["measure_top"] = most_;
-      if (std::strcmp(cost, "traffic") == 0)
+      if (std::strcmp(cost, "traffic") == 0) {
         step["autotile"]["max_total_bytes"] = machine_.traffic_bytes;
+        // What it does not read, and an option that a cost does not read is refused.
+        for (const char* other : {"unit", "transfer", "global", "spread", "banks", "bank_KiB"})
+          step["autotile"].erase(other);
+      }
       if (candidates) step["autotile"]["explain_top"] = most_;
     }
     STRIA_CHECK(behind, "{} has no step '{}'", machine_.pipeline, machine_.step);

@@ -319,6 +319,7 @@ void describe(DelayStoresOptions& options, OptionFields& fields) {
       "instructions of the next row's statement beside which the store runs, for each element that "
       "is stored, at least; by the records of the functions",
       {0, 1 << 20});
+  fields.retired("functions", "the functions' records say how much a statement computes");
 }
 
 Status delay_stores(stripe::Program& program, const DelayStoresOptions& options,

@@ -14,8 +14,9 @@
 // than it aggregates in, its running values get an accumulator of the wider type.
 //
 // Requires: nothing. Ensures: no `out` refinement has an aggregation; the values are the same. Runs
-// last of the generic passes: the passes before it move, cut and vectorise reductions, and need not
-// keep a start in step with them.
+// after the passes that move, cut and vectorise reductions: they need not keep a start in step with
+// them. For a group it runs before thread_lanes, because a start beside lane blocks is illegal; a
+// pipeline with groups has it twice.
 #pragma once
 
 #include <string>

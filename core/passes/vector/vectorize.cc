@@ -298,6 +298,8 @@ void describe(VectorizeOptions& options, OptionFields& fields) {
 Status vectorize(stripe::Program& program, const VectorizeOptions& options, PassContext& context) {
   STRIA_RETURN_IF_ERROR(
       check_unit(context.model(), UnitUse::hold, "/accumulator", options.accumulator));
+  if (options.function_vectors > 1 && options.functions.empty())
+    return invalid_argument("/function_vectors: needs 'functions' that get so many");
   for (size_t i = 0; i < options.functions.size(); ++i)
     if (const std::string& name = options.functions[i]; !find_builtin(name))
       return invalid_argument("/functions/{}: there is no function '{}'{}", i, name,

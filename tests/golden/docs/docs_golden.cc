@@ -15,6 +15,7 @@
 #include "stria/pass/passes_page.h"
 #include "stria/passes/all_passes.h"
 #include "stria/runtime/plugin_pass.h"
+#include "stria/stripe/known_tags.h"
 
 namespace stria {
 namespace {
@@ -133,6 +134,16 @@ TEST(Docs, Pipelines) {
   auto made = pipelines_page(page);
   ASSERT_TRUE(made.ok()) << made.status().to_string();
   expect_page("docs/pipelines.md", *made);
+}
+
+TEST(Docs, TagsWithAMeaning) {
+  const std::string page = read_file(STRIA_SOURCE_DIR "/docs/tags.md").value();
+  const char* const on[] = {"block", "refinement", "index"};
+  for (const stripe::KnownTag& tag : stripe::known_tags())
+    EXPECT_NE(page.find(fmt::format("| `#{}` | {} | {} |", tag.name,
+                                    on[static_cast<int>(tag.holder)], tag.meaning)),
+              std::string::npos)
+        << tag.name;
 }
 
 TEST(Docs, Builtins) { expect_page("docs/builtins.md", builtins_page()); }

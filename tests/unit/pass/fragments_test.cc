@@ -23,6 +23,7 @@ void describe(CutOptions& options, OptionFields& fields) {
   fields.add("size", options.size, "how much", {1, 9});
   fields.formerly("width");
   fields.add("deep", options.deep, "all of it");
+  fields.retired("old", "nobody needs it");
 }
 
 Status cut(stripe::Program& program, const CutOptions& options, PassContext& context) {
@@ -45,6 +46,8 @@ PassRegistry registry() {
       {"model", {"core/model", R"([{"cut": {"size": {{ hw.mem_units.DRAM.size_KiB }}}}])"}},
       {"strays", {"core/strays", R"([{"include": "mine"}])"}},
       {"broken", {"core/broken", R"([{"cut": {"size": 10}}])"}},
+      {"none", {"core/none", "[]"}},
+      {"torn", {"core/torn", "{% set X = "}},
       {"blind", {"core/blind", R"([{"cut": {"size": {{ SIZE }}}}])"}},
   };
   return out;
@@ -117,7 +120,8 @@ TEST(Fragments, AFaultNamesTheWay) {
                         "mean 'SIZE'?"));
   EXPECT_THAT(fault_of(R"([{"include": "core/sized", "with": [1]}])"),
               HasSubstr("/0/with: must be an object of values, this is [1]"));
-  EXPECT_THAT(fault_of(R"([{"include": "core/sized", "with": {"SIZE": 0}}])"), HasSubstr("'SIZE' is 0, which is not a whole number from 1 to 9"));
+  EXPECT_THAT(fault_of(R"([{"include": "core/sized", "with": {"SIZE": 0}}])"),
+              HasSubstr("'SIZE' is 0, which is not a whole number from 1 to 9"));
   EXPECT_THAT(fault_of(R"([{"include": "core/two"}, {"name": "b", "cut": {}}])"),
               HasSubstr("/1/name: 'b' is already the name of the step at core/two: /1/name"));
 }
@@ -128,6 +132,20 @@ TEST(Fragments, DoNotGoOnForever) {
   const std::string many =
       "[" + join(std::vector<std::string>(100, R"({"include": "core/many"})"), ",") + "]";
   EXPECT_THAT(fault_of(many), HasSubstr("core/many: /1: a pipeline has at most 10000 steps"));
+  const std::string none =
+      "[" + join(std::vector<std::string>(2000, R"({"include": "core/none"})"), ",") + "]";
+  EXPECT_THAT(fault_of(none),
+              HasSubstr("/1000/include: a pipeline includes fragments at most 1000"));
+  EXPECT_LT(fault_of("[{\"include\": \"core/" + std::string(50'000, 'x') + "\"}]").size(), 2000U);
+}
+
+// Editors read "file:line:column: error:".
+TEST(Fragments, AFaultOfTheTextNamesTheFileOnce) {
+  EXPECT_THAT(fault_of(R"([{"a" 1}])"), testing::StartsWith("p.json:1:7: error"));
+  EXPECT_THAT(fault_of(R"([{"include": "core/torn", "with": {"X": 1}}])"),
+              testing::StartsWith("p.json: /0/include: core/torn:1:"));
+  EXPECT_THAT(fault_of(R"([{"include": "core/torn"}])"),
+              testing::StartsWith("p.json: /0/include: core/torn:1:"));
 }
 
 class OwnFragments : public testing::Test {
@@ -177,9 +195,9 @@ TEST(FormerNames, OfPassesAreReadWithANote) {
   ASSERT_TRUE(pipeline.ok()) << pipeline.status().to_string();
   EXPECT_EQ(steps_of(pipeline), R"([{"cut":{"deep":true,"size":2},"name":"x"}, {"cut":{}}])");
   EXPECT_THAT(pipeline->notes,
-              ElementsAre("/0/slice: is now called 'cut'; the next release will not know the "
-                          "former name",
-                          HasSubstr("/1/split: is now called 'cut'")));
+              ElementsAre("/0/slice: is now called 'cut' with {\"deep\": true}; the next release "
+                          "will not know the former name",
+                          HasSubstr("/1/split: is now called 'cut'; the next")));
   EXPECT_EQ(steps_of(parse(R"([{"slice": {"deep": false}}])")), R"([{"cut":{"deep":false}}])");
   EXPECT_THAT(fault_of(R"([{"slice": {"size": 0}}])"),
               HasSubstr("/0/slice/size: 0 is outside 1 .. 9"));
@@ -192,7 +210,19 @@ TEST(FormerNames, OfOptionsAreReadWithANote) {
   EXPECT_THAT(pipeline->notes, ElementsAre(HasSubstr("/0/cut/width: is now called 'size'")));
   EXPECT_THAT(fault_of(R"([{"cut": {"width": 2, "size": 2}}])"),
               HasSubstr("/0/cut/width: is the former name of 'size', which is given too"));
-  EXPECT_THAT(fault_of(R"([{"cut": {"width": 0}}])"), HasSubstr("/0/cut/width: 0 is outside 1 .. 9"));
+  EXPECT_THAT(fault_of(R"([{"cut": {"width": 0}}])"),
+              HasSubstr("/0/cut/width: 0 is outside 1 .. 9"));
+}
+
+TEST(FormerNames, AreSaidOnceAndLeftBehind) {
+  auto pipeline = parse(R"([{"cut": {"width": 2}}, {"slice": {}}, {"cut": {"width": 3}},
+                            {"slice": {"old": [1]}}, {"cut": {"old": 1}}])");
+  ASSERT_TRUE(pipeline.ok()) << pipeline.status().to_string();
+  EXPECT_THAT(pipeline->notes, ElementsAre(HasSubstr("/0/cut/width"), HasSubstr("/1/slice"),
+                                           "/3/slice/old: is no option any more: nobody needs it"));
+  EXPECT_EQ(steps_of(pipeline),
+            R"([{"cut":{"size":2}}, {"cut":{"deep":true}}, {"cut":{"size":3}}, )"
+            R"({"cut":{"deep":true}}, {"cut":{}}])");
 }
 
 TEST(FormerNames, TodaysNamesNeedNoNote) {

@@ -40,11 +40,15 @@ Status verify_program(const stripe::Program& program, const std::optional<Hardwa
   return Status();
 }
 
-Outcome find_pass(const PassRegistry& registry, const std::string& name, const PassInfo*& found) {
+// `name` becomes today's name.
+Outcome find_pass(const PassRegistry& registry, std::string& name, const PassInfo*& found) {
   found = registry.find(name);
   if (found != nullptr && found->name != name)
     print_message(former_name_note("--explain: '" + name + "'", found->name));
-  if (found != nullptr) return Outcome();
+  if (found != nullptr) {
+    name = found->name;
+    return Outcome();
+  }
   std::vector<std::string> names;
   for (const PassInfo& pass : registry.passes) names.push_back(pass.name);
   return Outcome(ExitCode::usage, not_found("--explain: there is no pass '{}'{} (the passes: {})",
@@ -117,7 +121,7 @@ Outcome print_pipeline(const PipelineSource& steps, const SourceText& hw,
   return Outcome();
 }
 
-Outcome opt_file(const OptOptions& options, ReproducerFile& file) {
+Outcome opt_file(OptOptions options, ReproducerFile& file) {
   TemplateSettings settings;
   STRIA_FAIL_IF(parse_settings(options.settings, settings));
   if (options.pipeline.empty() && (options.print_after_all || !options.stop_after.empty()))
@@ -154,6 +158,12 @@ Outcome opt_file(const OptOptions& options, ReproducerFile& file) {
     const HardwareModel& used = model ? *model : model.emplace(empty_hardware_model());
     Pipeline pipeline;
     STRIA_FAIL_IF(parse_pipeline(steps, settings, used, pipeline));
+    // A step without a name of its own is called like its pass.
+    const PassInfo* pass = registry.find(options.stop_after);
+    if (pass != nullptr &&
+        std::none_of(pipeline.steps.begin(), pipeline.steps.end(),
+                     [&](const PipelineStep& step) { return step.name == options.stop_after; }))
+      options.stop_after = pass->name;
     STRIA_FAIL_IF(run_passes(options, pipeline, used, program, file));
     if (options.print_after_all) return Outcome();
   }

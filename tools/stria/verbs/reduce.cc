@@ -106,6 +106,8 @@ Outcome reduce(const ReduceOptions& options) {
     std::vector<NamedFile> read = {{"FILE", options.file}};
     if (!options.hw.empty()) read.push_back({"--hw", options.hw});
     if (!options.pipeline.empty()) read.push_back({"--pipeline", options.pipeline});
+    for (size_t i = 0; pipeline && i < pipeline->fragments.size(); ++i)
+      read.push_back({"fragment of --pipeline", pipeline->fragments[i].name});
     STRIA_FAIL_IF(check_files_differ({{"--output", options.output}}, read));
     // Before the time is spent.
     STRIA_FAIL_IF_ERROR(ExitCode::program, check_writable(options.output));

@@ -64,11 +64,17 @@ Outcome find_files(const SimOptions& options, Target& target) {
       STRIA_OR_FAIL(hw, ExitCode::device, records[0].plugin.hw_model(kind));
     }
     if (pipeline.empty()) {
-      STRIA_OR_FAIL(pipeline, ExitCode::device, records[0].plugin.pipeline(kind));
+      STRIA_OR_FAIL(SourceText text, ExitCode::device, records[0].plugin.read_pipeline(kind));
+      target.pipeline = PipelineSource(std::move(text),
+                                       [plugin = records[0].plugin, kind](const std::string& name) {
+                                         return plugin.read_fragment(kind, name);
+                                       });
     }
   }
   STRIA_OR_FAIL(target.hw, ExitCode::program, read_source(hw, kMaxJsonBytes));
-  STRIA_OR_FAIL(target.pipeline, ExitCode::program, read_pipeline(pipeline));
+  if (!pipeline.empty()) {
+    STRIA_OR_FAIL(target.pipeline, ExitCode::program, read_pipeline(pipeline));
+  }
   return Outcome();
 }
 
@@ -188,11 +194,13 @@ std::vector<std::string> report_names(const SimOptions& options) {
   return names;
 }
 
-Outcome check_report_files(const SimOptions& options) {
+Outcome check_report_files(const SimOptions& options, const Pipeline& pipeline) {
   if (options.report.empty()) return Outcome();
   std::vector<NamedFile> read = {{"PROG", options.program}}, written;
   if (!options.hw.empty()) read.push_back({"--hw", options.hw});
   if (!options.pipeline.empty()) read.push_back({"--pipeline", options.pipeline});
+  for (const SourceText& fragment : pipeline.fragments)
+    read.push_back({"fragment of --pipeline", fragment.name});
   STRIA_OR_FAIL(std::vector<NamedValue> inputs, ExitCode::usage,
                 parse_named_values("--input", options.inputs, true));
   // What is no source is said where the inputs are read.
@@ -251,9 +259,9 @@ Outcome sim(const SimOptions& options) {
                    invalid_argument("--buses burst: --fidelity {} knows fair rates alone; bursts "
                                     "are of --fidelity event",
                                     options.fidelity));
-  STRIA_FAIL_IF(check_report_files(options));
   Target target;
   STRIA_FAIL_IF(read_target(options, target));
+  STRIA_FAIL_IF(check_report_files(options, target.steps));
   STRIA_OR_FAIL(Program program, ExitCode::program,
                 Program::read(options.program, options.function));
   ReadInputs in;
