@@ -259,6 +259,8 @@ Outcome sim(const SimOptions& options) {
                    invalid_argument("--buses burst: --fidelity {} knows fair rates alone; bursts "
                                     "are of --fidelity event",
                                     options.fidelity));
+  // Wrong use is said before anything is read; fragments are known when the pipeline has been.
+  STRIA_FAIL_IF(check_report_files(options, Pipeline()));
   Target target;
   STRIA_FAIL_IF(read_target(options, target));
   STRIA_FAIL_IF(check_report_files(options, target.steps));
