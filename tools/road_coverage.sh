@@ -116,11 +116,14 @@ run_road() {
 # The files of this tree with a function that was called. gcov prints each source file behind its name, and each
 # function behind how often it was called.
 list_files() {
+  # From there, as the compiler was: a file that is compiled alone is named from the build folder.
+  cd "$build"
   find "$build" -name '*.gcda' -print0 |
     xargs -0 gcov --stdout --branch-probabilities 2>/dev/null |
     awk -v root="$root/" '
       /^ +-: +0:Source:/ {
         file = substr($0, index($0, "Source:") + 7)
+        sub(/^\.\.\/\.\.\//, root, file)
         file = index(file, root) == 1 ? substr(file, length(root) + 1) : ""
       }
       /^function / && $4 > 0 && $2 !~ /_GLOBAL__sub_|__static_initialization_and_destruction/ &&
@@ -131,7 +134,7 @@ list_files() {
 build_coverage
 build_exit_library
 run_road
-list_files >"$work/files"
+(list_files) >"$work/files"
 for file in core/tile/syntax/parser.cc plugins/llvm_cpu/library.cc tools/stria/main.cc; do
   grep -q -x "$file" "$work/files" || fail "the counts say that $file has not run; the list stays as it is"
 done
