@@ -98,6 +98,13 @@ void Evaluator::compute(const Expr& expr, const Value* variables, Value* out) {
       for (size_t i = 0; i < lanes; ++i)
         out[i] = {convert(operands[0][i].scalar, expr.type.scalar), operands[0][i].poison};
       break;
+    case ExprKind::reinterpret:
+      for (size_t i = 0; i < lanes; ++i) {
+        uint64_t bits = 0;
+        store_scalar(expr.args[0]->type.scalar, &bits, 0, operands[0][i].scalar);
+        out[i] = {load_scalar(expr.type.scalar, &bits, 0), operands[0][i].poison};
+      }
+      break;
     case ExprKind::broadcast: std::fill_n(out, lanes, operands[0][0]); break;
     case ExprKind::lane: out[0] = operands[0][expr.value.i]; break;
     case ExprKind::reduce: {

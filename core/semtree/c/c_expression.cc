@@ -103,6 +103,9 @@ std::string CExpressions::text(const Expr& e) {
       return vector_of(e.type, lanes);
     }
     case ExprKind::convert: return convert(e);
+    case ExprKind::reinterpret:
+      return speller_.expand("reinterpret", e.type, e.type, e.args[0]->type,
+                             {statement_level(*e.args[0])}, "reinterpretation");
     case ExprKind::broadcast: {
       const std::string value = text(*e.args[0]);
       return fmt::format(

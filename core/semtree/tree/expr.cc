@@ -2,6 +2,7 @@
 #include "stria/semtree/tree/expr.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "stria/base/status.h"
@@ -184,6 +185,26 @@ ExprRef convert_to(DataType type, ExprRef a) {
   if (is_constant(a)) return constant(convert(a->value, type), a->type.lanes);
   Type to{type, a->type.lanes};
   return make({.kind = ExprKind::convert, .type = to, .args = {std::move(a)}});
+}
+
+ExprRef reinterpret(DataType type, ExprRef a) {
+  const DataType from = a->type.scalar;
+  STRIA_CHECK(
+      type != DataType::boolean && from != DataType::boolean && bit_width(type) == bit_width(from),
+      "the bits of {} cannot be {}", stria::name_of(from), stria::name_of(type));
+  if (from == type) return a;
+  if (a->kind == ExprKind::reinterpret) return reinterpret(type, a->args[0]);
+  if (is_constant(a)) {
+    uint64_t bits = 0;
+    store_scalar(from, &bits, 0, a->value);
+    const Scalar value = load_scalar(type, &bits, 0);
+    // A constant does not say which NaN it is.
+    const bool is_nan =
+        (is_float(from) && std::isnan(a->value.f)) || (is_float(type) && std::isnan(value.f));
+    if (!is_nan) return constant(value, a->type.lanes);
+  }
+  const Type to{type, a->type.lanes};
+  return make({.kind = ExprKind::reinterpret, .type = to, .args = {std::move(a)}});
 }
 
 ExprRef broadcast(ExprRef a, int lanes) {

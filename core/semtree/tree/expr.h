@@ -28,6 +28,8 @@ ExprRef select(ExprRef condition, ExprRef a, ExprRef b);
 // selections, of which the outer one is marked `reassociate`.
 ExprRef float_extreme(Op op, ExprRef a, ExprRef b);
 ExprRef convert_to(DataType type, ExprRef a);
+// The bits of `a` as a number of `type`, which is as wide; neither is bool.
+ExprRef reinterpret(DataType type, ExprRef a);
 ExprRef broadcast(ExprRef a, int lanes);
 ExprRef reduce(Op op, ExprRef a);
 ExprRef lane(ExprRef a, int number);

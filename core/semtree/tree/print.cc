@@ -57,6 +57,8 @@ class Printer {
       case ExprKind::iota: return fmt::format("iota({})", to_string(e->type));
       case ExprKind::convert:
         return fmt::format("{}({})", stria::name_of(e->type.scalar), expr(e->args[0]));
+      case ExprKind::reinterpret:
+        return fmt::format("bits_{}({})", stria::name_of(e->type.scalar), expr(e->args[0]));
       case ExprKind::broadcast: return fmt::format("x{}({})", e->type.lanes, expr(e->args[0]));
       case ExprKind::lane: return fmt::format("lane({}, {})", expr(e->args[0]), e->value.i);
       case ExprKind::reduce:

@@ -77,16 +77,17 @@ std::string_view name_of(Op op);
 std::string_view sign_of(Op op);
 
 enum class ExprKind {
-  constant,   // value; lanes > 1: in every lane
-  variable,   // var
-  iota,       // lane number: 0, 1, 2, …
-  operation,  // op(args)
-  convert,    // args[0] to the type, by the conversion rules of core/type/scalar.h
-  broadcast,  // scalar args[0] in every lane
-  reduce,     // vector args[0] to a scalar: op is add, mul, min, max (floats too: NaN propagates),
-              // bit_or, bit_and
-  lane,       // lane number value.i of vector args[0]
-  call,       // a function of mathematics by the name of its builtin: "exp", "pow"
+  constant,     // value; lanes > 1: in every lane
+  variable,     // var
+  iota,         // lane number: 0, 1, 2, …
+  operation,    // op(args)
+  convert,      // args[0] to the type, by the conversion rules of core/type/scalar.h
+  reinterpret,  // the bits of args[0] as the type, a number as wide with as many lanes
+  broadcast,    // scalar args[0] in every lane
+  reduce,  // vector args[0] to a scalar: op is add, mul, min, max (floats too: NaN propagates),
+           // bit_or, bit_and
+  lane,    // lane number value.i of vector args[0]
+  call,    // a function of mathematics by the name of its builtin: "exp", "pow"
 };
 
 struct Expr;

@@ -416,6 +416,7 @@ class Emitter {
         return b_.CreateExtractElement(expr(*e.args[0]), static_cast<uint64_t>(e.value.i));
       case ExprKind::convert:
         return convert(expr(*e.args[0]), e.args[0]->type.scalar, e.type.scalar, e.type.lanes);
+      case ExprKind::reinterpret: return b_.CreateBitCast(expr(*e.args[0]), value_type(e.type));
       case ExprKind::call: return call(e);
       case ExprKind::reduce: return reduce(e);
       case ExprKind::operation: break;

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "stria/semtree/tree/print.h"
+
 namespace stria::semtree {
 namespace {
 
@@ -62,6 +64,25 @@ TEST(Expr, ConstantsConvertByTheRules) {
   EXPECT_TRUE(is_integer_constant(
       convert_to(DataType::u8, constant(Scalar::of_float(DataType::fp32, 300))), 255));
   EXPECT_TRUE(is_integer_constant(convert_to(DataType::i8, i32(200)), -56));
+}
+
+TEST(Expr, BitsAreReadAsAnotherNumber) {
+  const auto fp32 = [](double value) { return constant(Scalar::of_float(DataType::fp32, value)); };
+  EXPECT_TRUE(is_integer_constant(reinterpret(DataType::i32, fp32(1)), 0x3f800000));
+  EXPECT_TRUE(is_integer_constant(reinterpret(DataType::i32, fp32(-0.0)), INT32_MIN));
+  EXPECT_TRUE(is_integer_constant(reinterpret(DataType::u32, i32(-1)), 0xffffffff));
+  EXPECT_TRUE(same(reinterpret(DataType::fp32, i32(0x40490fdb)), fp32(0x1.921fb6p1)));
+  // Which NaN it is, a constant does not say.
+  const ExprRef nan = reinterpret(DataType::fp32, i32(0x7fc00001));
+  EXPECT_EQ(nan->kind, ExprKind::reinterpret);
+  EXPECT_TRUE(is_integer_constant(reinterpret(DataType::i32, nan), 0x7fc00001));
+  const ExprRef bits = reinterpret(DataType::u64, variable(0, {DataType::fp64, 4}));
+  EXPECT_EQ(bits->type, (Type{DataType::u64, 4}));
+  EXPECT_EQ(reinterpret(DataType::fp64, bits)->kind, ExprKind::variable);
+  EXPECT_EQ(reinterpret(DataType::i64, bits)->args[0]->kind, ExprKind::variable);
+  Function function;
+  function.vars = {{"x", {DataType::fp64, 4}}};
+  EXPECT_EQ(print(bits, function), "bits_u64(x)");
 }
 
 TEST(Expr, ScalarsBroadcastBesideVectors) {
