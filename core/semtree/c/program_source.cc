@@ -36,6 +36,22 @@ Result<Function> build_kernel(const KernelBlock& kernel, const SourceOptions& op
   return function;
 }
 
+KernelDescription describe(const KernelBlock& kernel, const Function& function, size_t number,
+                           const SourceOptions& options) {
+  KernelDescription out;
+  out.name = kernel.block->name;
+  out.symbol = kernel_symbol(number, kernel.block->name);
+  out.in_prologue = kernel.in_prologue;
+  out.statement = kernel.statement;
+  out.group_points = function.group_lanes > 1 ? function.group_lanes : options.group_points;
+  out.points = function.trip_count * function.group_lanes;
+  if (function.grid.empty()) out.groups[0] = ceil_div(out.points, out.group_points);
+  for (size_t d = 0; d < function.grid.size(); ++d) out.groups[d] = function.grid[d].size;
+  out.arguments = arguments_of(*kernel.block, function);
+  if (options.print_semtree) out.semtree = semtree::print(function);
+  return out;
+}
+
 Result<ProgramSource> print_program(const stripe::Program& program, const Dialect& dialect,
                                     const SourceOptions& options) {
   STRIA_ASSIGN(const ProgramKernels kernels, kernels_of(program));
@@ -44,16 +60,7 @@ Result<ProgramSource> print_program(const stripe::Program& program, const Dialec
   for (const KernelBlock& kernel : kernels.kernels) {
     STRIA_ASSIGN(const Function function, build_kernel(kernel, options));
     SourceKernel to;
-    to.name = kernel.block->name;
-    to.symbol = kernel_symbol(out.kernels.size(), kernel.block->name);
-    to.in_prologue = kernel.in_prologue;
-    to.statement = kernel.statement;
-    to.group_points = function.group_lanes > 1 ? function.group_lanes : options.group_points;
-    to.points = function.trip_count * function.group_lanes;
-    if (function.grid.empty()) to.groups[0] = ceil_div(to.points, to.group_points);
-    for (size_t d = 0; d < function.grid.size(); ++d) to.groups[d] = function.grid[d].size;
-    to.arguments = arguments_of(*kernel.block, function);
-    if (options.print_semtree) to.semtree = semtree::print(function);
+    static_cast<KernelDescription&>(to) = describe(kernel, function, out.kernels.size(), options);
     Result<std::string> text = printer.add(function, to.symbol, options.group_points);
     if (!text) return text.status().with_context(fmt::format("kernel '{}'", kernel.block->name));
     to.text = std::move(*text);

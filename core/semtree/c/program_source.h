@@ -27,9 +27,10 @@ struct SourceOptions {
   bool print_semtree = false;
 };
 
-struct SourceKernel {
+// What a kernel is called, what it runs on and what it is given, whatever its code is made of.
+struct KernelDescription {
   std::string name;    // of the kernel block; may be empty
-  std::string symbol;  // of the function in the source
+  std::string symbol;  // of the function in the code
   bool in_prologue = false;
   int64_t statement = 0;
   int64_t points = 0;        // lanes of all groups; may be 0
@@ -38,8 +39,11 @@ struct SourceKernel {
   // nothing to do.
   std::array<int64_t, 3> groups = {1, 1, 1};
   std::vector<KernelArgument> arguments;  // each is an address and an element offset
-  std::string text;                       // of this kernel alone
-  std::string semtree;
+  std::string semtree;                    // printed, if asked for
+};
+
+struct SourceKernel : KernelDescription {
+  std::string text;  // of this kernel alone
 };
 
 struct ProgramSource {
@@ -51,6 +55,10 @@ struct ProgramSource {
 // The kernel's tree, as print_program makes it, within the limits of a group. Fails with
 // `unsupported` or `out_of_range` and names the kernel.
 Result<Function> build_kernel(const KernelBlock& kernel, const SourceOptions& options);
+
+// `function` is what build_kernel made of `kernel`, the program's kernel of this number.
+KernelDescription describe(const KernelBlock& kernel, const Function& function, size_t number,
+                           const SourceOptions& options);
 
 // Fails as build_kernel does.
 Result<ProgramSource> print_program(const stripe::Program& program, const Dialect& dialect,
