@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emit/program.h"
+
+#include <algorithm>
+
+#include "emit/requirements.h"
+#include "stria/poly/affine.h"
+
+namespace stria::vulkan {
+namespace {
+
+// Points that do not meet run in groups of so many: a multiple of every GPU's subgroup.
+constexpr int64_t kGroupPoints = 64;
+constexpr int64_t kAddressBytes = 8;
+
+// `count` groups in up to three dimensions; a few of the last ones may have nothing to do.
+Result<std::array<int64_t, 3>> spread(int64_t count, const std::array<int64_t, 3>& largest) {
+  if (count <= largest[0]) return std::array<int64_t, 3>{count, 1, 1};
+  const int64_t rows = ceil_div(count, largest[0]), layers = ceil_div(rows, largest[1]);
+  if (layers > largest[2])
+    return make_error(StatusCode::out_of_range,
+                      "it has {} groups, the device runs {} x {} x {} at most", count, largest[0],
+                      largest[1], largest[2]);
+  const int64_t y = ceil_div(rows, layers);
+  return std::array<int64_t, 3>{ceil_div(count, y * layers), y, layers};
+}
+
+Result<KernelCode> describe(const semtree::KernelBlock& block, size_t number,
+                            const Features& features, const semtree::SourceOptions& options) {
+  STRIA_ASSIGN(semtree::Function function, semtree::build_kernel(block, options));
+  semtree::KernelDescription about = semtree::describe(block, function, number, options);
+  KernelCode out;
+  const std::string where = fmt::format("kernel '{}'", about.name);
+  if (Status lacks = check_device(function, features, options.shared_bytes); !lacks.ok())
+    return lacks.with_context(where);
+  out.groups = about.groups;
+  if (function.grid.size() <= 1) {
+    Result<std::array<int64_t, 3>> groups = spread(about.groups[0], options.build.largest_grid);
+    if (!groups) return groups.status().with_context(where);
+    out.groups = *groups;
+  }
+  out.name = std::move(about.name);
+  out.symbol = std::move(about.symbol);
+  out.in_prologue = about.in_prologue;
+  out.statement = about.statement;
+  out.group_lanes = about.group_points;
+  out.arguments = std::move(about.arguments);
+  out.addresses_in_buffer =
+      kAddressBytes * static_cast<int64_t>(function.params.size()) > features.push_bytes;
+  out.semtree = std::move(about.semtree);
+  out.function = std::move(function);
+  return out;
+}
+
+}  // namespace
+
+semtree::SourceOptions source_options(const Limits& limits) {
+  semtree::SourceOptions out;
+  out.build.max_lanes = 16;
+  out.build.only_powers_of_two_lanes = true;
+  out.build.narrow_indices = true;
+  out.build.shared_vector_bytes = 16;
+  out.build.largest_grid = limits.groups;
+  out.build.enough_parallel_points = INT32_MAX;
+  out.group_points = std::min(kGroupPoints, limits.group_lanes);
+  out.largest_group = limits.group_lanes;
+  out.shared_bytes = limits.shared_bytes;
+  return out;
+}
+
+Result<std::vector<KernelCode>> build_kernels(const stripe::Program& program,
+                                              const Features& features,
+                                              const semtree::SourceOptions& options) {
+  STRIA_ASSIGN(const semtree::ProgramKernels kernels, semtree::kernels_of(program));
+  std::vector<KernelCode> out;
+  for (const semtree::KernelBlock& block : kernels.kernels) {
+    STRIA_ASSIGN(KernelCode code, describe(block, out.size(), features, options));
+    out.push_back(std::move(code));
+  }
+  return out;
+}
+
+}  // namespace stria::vulkan

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device Stripe -> the kernels of a program, and each kernel -> one SPIR-V module.
+//
+// A module has one entry point, "main", of one GLCompute kernel. Its arguments are device addresses
+// (buffer device address), 8 bytes each, in the order of `arguments`: as push constants from byte 0
+// on or, if they do not fit there (`addresses_in_buffer`), in memory whose address is the only push
+// constant. There are no descriptors. An argument's address is that of its first element (the
+// buffer's address plus the argument's offset).
+//
+// Thread-safe: plain functions of their arguments.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "emit/features.h"
+#include "stria/base/status.h"
+#include "stria/semtree/build/kernels.h"
+#include "stria/semtree/c/program_source.h"
+#include "stria/stripe/block.h"
+
+namespace stria::vulkan {
+
+struct KernelCode {
+  std::string name;    // of the kernel block; may be empty
+  std::string symbol;  // "k3_conv": unique in the program
+  bool in_prologue = false;
+  int64_t statement = 0;
+  int64_t group_lanes = 1;                    // of one group (LocalSize x; y and z are 1)
+  std::array<int64_t, 3> groups = {1, 1, 1};  // to dispatch; one may be 0: nothing to do
+  std::vector<semtree::KernelArgument> arguments;
+  bool addresses_in_buffer = false;
+  semtree::Function function;
+  std::string semtree;  // printed, if asked for
+};
+
+// The limits that the kernel tree is built within: vectors of 2, 4, … lanes, 32-bit indices where
+// they suffice.
+semtree::SourceOptions source_options(const Limits& limits);
+
+// Statements of prologue, then of main. Fails with `unsupported` or `out_of_range` and names the
+// kernel; for what the device lacks, it names the type, the Vulkan feature and the device.
+Result<std::vector<KernelCode>> build_kernels(const stripe::Program& program,
+                                              const Features& features,
+                                              const semtree::SourceOptions& options);
+
+// The module's words. `any_offset`: an argument's first element may lie at any multiple of its
+// size; otherwise each lies at a multiple of semtree::kMemoryAlignment bytes.
+Result<std::vector<uint32_t>> emit(const KernelCode& kernel, const Features& features,
+                                   bool any_offset = false);
+
+// The module as text, one instruction a line, for golden tests and people. invalid_argument if the
+// words are no module.
+Result<std::string> disassemble(std::span<const uint32_t> words);
+
+}  // namespace stria::vulkan

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emit/statements.h"
+
+#include "emit/branch.h"
+#include "stria/semtree/tree/variables.h"
+
+namespace stria::vulkan {
+
+using semtree::Body;
+using semtree::Statement;
+
+void Statements::add_all(const Body& body) {
+  semtree::walk(body, [&](const Statement& statement) {
+    std::set<int> used;
+    semtree::add_used(statement, used);
+    auto* store = std::get_if<semtree::Store>(&statement.op);
+    if (store && store->value->kind == semtree::ExprKind::variable) used.erase(store->value->var);
+    computed_with_.insert(used.begin(), used.end());
+  });
+  add(body);
+}
+
+void Statements::add(const Body& body) {
+  for (const Statement& statement : body) {
+    expressions_.forget();
+    if (auto* s = std::get_if<semtree::Let>(&statement.op)) {
+      expressions_.set(s->var, computed_with_.count(s->var)
+                                   ? expressions_.value(s->value)
+                                   : expressions_.value_to_store(s->value));
+    } else if (auto* s = std::get_if<semtree::Load>(&statement.op)) {
+      expressions_.set(s->var, memory_->load(s->place));
+    } else if (auto* s = std::get_if<semtree::Store>(&statement.op)) {
+      memory_->store(s->place, expressions_.value_to_store(s->value));
+    } else if (auto* s = std::get_if<semtree::For>(&statement.op)) {
+      add(*s);
+    } else if (auto* s = std::get_if<semtree::If>(&statement.op)) {
+      add(*s);
+    } else if (auto* s = std::get_if<semtree::Barrier>(&statement.op)) {
+      add(*s);
+    }
+    // Prefetches are hints that SPIR-V cannot say. requirements.h refuses instructions.
+  }
+  expressions_.forget();
+}
+
+void Statements::add(const semtree::For& loop) {
+  const DataType type = type_of(loop.var);
+  const Id of = values_.type(type);
+  const Id lower = expressions_.scalar(loop.lower), upper = expressions_.scalar(loop.upper);
+  const Id before = module_.block();
+  const Id header = module_.new_id(), test = module_.new_id(), body = module_.new_id();
+  const Id advance = module_.new_id(), behind = module_.new_id(), next = module_.new_id();
+  module_.add(spv::Op::OpBranch, {header});
+  module_.label(header);
+  const Id var = module_.add(spv::Op::OpPhi, of, {lower, before, next, advance});
+  const auto control = loop.unroll ? spv::LoopControlMask::Unroll : spv::LoopControlMask::MaskNone;
+  module_.add(spv::Op::OpLoopMerge, {behind, advance, static_cast<uint32_t>(control)});
+  module_.add(spv::Op::OpBranch, {test});
+  module_.label(test);
+  const Id goes_on = values_.operation(semtree::Op::lt, type, {var, upper});
+  module_.add(spv::Op::OpBranchConditional, {goes_on, body, behind});
+  module_.label(body);
+  module_.name(var, variables_[static_cast<size_t>(loop.var)].name);
+  expressions_.set(loop.var, {var});
+  add(loop.body);
+  module_.add(spv::Op::OpBranch, {advance});
+  module_.label(advance);
+  const Id one = values_.constant(Scalar::of_int(type, 1));
+  module_.add_with_id(spv::Op::OpIAdd, of, next, {var, one});
+  if (is_signed_integer(type)) module_.decorate(next, spv::Decoration::NoSignedWrap);
+  module_.add(spv::Op::OpBranch, {header});
+  module_.label(behind);
+}
+
+void Statements::add(const semtree::If& branch) {
+  Branch inside(module_, expressions_.scalar(branch.condition));
+  add(branch.then);
+  inside.end();
+  for (const int var : branch.kept) {
+    const Id type = values_.type(type_of(var));
+    Lanes merged;
+    for (const Id lane : expressions_.variable(var))
+      merged.push_back(inside.merged(type, lane, module_.undefined(type)));
+    expressions_.set(var, std::move(merged));
+  }
+}
+
+void Statements::add(const semtree::Barrier& barrier) {
+  using Semantics = spv::MemorySemanticsMask;
+  Semantics semantics = Semantics::AcquireRelease | Semantics::WorkgroupMemory |
+                        Semantics::MakeAvailable | Semantics::MakeVisible;
+  if (barrier.parameters) semantics = semantics | Semantics::UniformMemory;
+  const Id group = values_.word(static_cast<uint32_t>(spv::Scope::Workgroup));
+  module_.add(spv::Op::OpControlBarrier,
+              {group, group, values_.word(static_cast<uint32_t>(semantics))});
+}
+
+}  // namespace stria::vulkan

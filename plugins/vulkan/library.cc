@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "library.h"
+
+#include <atomic>
+
+#include "pipelines.h"
+#include "stria/codegen/code_generator.h"
+
+namespace stria::vulkan {
+namespace {
+
+constexpr uint32_t kAddressBytes = 8;
+
+uint64_t next_id() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
+
+VulkanKernel::VulkanKernel(Context& context, KernelCode code, const Features& features)
+    : context_(context),
+      code_(std::move(code)),
+      features_(features),
+      id_(next_id()),
+      push_bytes_(kAddressBytes *
+                  (code_.addresses_in_buffer ? 1 : static_cast<uint32_t>(code_.arguments.size()))) {
+}
+
+VulkanKernel::~VulkanKernel() {
+  if (context_.lost()) return;
+  for (VkPipeline pipeline : pipelines_)
+    if (pipeline) context_.vk().vkDestroyPipeline(context_.handle(), pipeline, nullptr);
+}
+
+std::vector<uint32_t> VulkanKernel::words(bool any_offset) const {
+  // Made anew each time: emitting takes far less than the driver's build.
+  return code_generator::require(emit(code_, features_, any_offset));
+}
+
+VkPipeline VulkanKernel::pipeline(bool any_offset) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  VkPipeline& pipeline = pipelines_[any_offset];
+  if (!pipeline)
+    pipeline = context_.pipelines().build(words(any_offset),
+                                          {code_.symbol, code_.group_lanes, push_bytes_});
+  return pipeline;
+}
+
+VulkanLibrary::VulkanLibrary(Context& context, std::vector<KernelCode> kernels,
+                             const Features& features) {
+  for (KernelCode& code : kernels) {
+    infos_.push_back(code_generator::info_of(code));
+    kernels_.push_back(sdk::make<VulkanKernel>(context, std::move(code), features));
+  }
+  context.host().parallel_for(kernels_.size(), 1, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t k = begin; k < end; ++k) (void)kernels_[k]->pipeline(false);
+  });
+}
+
+std::vector<sdk::NamedText> VulkanLibrary::source() const {
+  std::vector<sdk::NamedText> out;
+  for (const auto& kernel : kernels_)
+    out.push_back(
+        {kernel->code().symbol + ".spvasm", code_generator::require(disassemble(kernel->words()))});
+  for (const auto& kernel : kernels_)
+    if (!kernel->code().semtree.empty())
+      out.push_back({kernel->code().symbol + ".semtree", kernel->code().semtree});
+  return out;
+}
+
+}  // namespace stria::vulkan

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Library and Kernel: a program whose kernels the driver has built, and one of them.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "context.h"
+#include "emit/features.h"
+#include "emit/program.h"
+#include "stria/sdk/library.h"
+
+namespace stria::vulkan {
+
+// Thread-safe.
+class VulkanKernel final : public sdk::Kernel {
+ public:
+  VulkanKernel(Context& context, KernelCode code, const Features& features);
+  ~VulkanKernel() override;
+
+  // A number that no other kernel of the process has.
+  uint64_t id() const { return id_; }
+  const KernelCode& code() const { return code_; }
+  // Bytes of push constants.
+  uint32_t push_bytes() const { return push_bytes_; }
+  // The module's words.
+  std::vector<uint32_t> words(bool any_offset = false) const;
+  // Built when first asked for. `any_offset`: for arguments that begin at no multiple of
+  // semtree::kMemoryAlignment. Throws sdk::Error if the driver refuses it.
+  VkPipeline pipeline(bool any_offset) const;
+
+ private:
+  Context& context_;
+  const KernelCode code_;
+  const Features features_;
+  const uint64_t id_;
+  const uint32_t push_bytes_;
+  mutable std::mutex mutex_;
+  mutable VkPipeline pipelines_[2] = {};  // guarded by mutex_; aligned, any offset
+};
+
+class VulkanLibrary final : public sdk::Library {
+ public:
+  // Builds the kernels, several at the same time. Throws sdk::Error.
+  VulkanLibrary(Context& context, std::vector<KernelCode> kernels, const Features& features);
+  const std::vector<sdk::KernelInfo>& kernels() const override { return infos_; }
+  sdk::Ref<sdk::Kernel> prepare(uint64_t index) override { return kernels_[index]; }
+  // "k0_conv.spvasm" for each kernel, and its tree if it was asked for.
+  std::vector<sdk::NamedText> source() const override;
+
+ private:
+  std::vector<sdk::KernelInfo> infos_;
+  std::vector<sdk::Ref<VulkanKernel>> kernels_;
+};
+
+}  // namespace stria::vulkan

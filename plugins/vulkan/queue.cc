@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "queue.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace stria::vulkan {
+namespace {
+
+// Asking again and again costs less than sleeping, for work that takes no longer than this. A
+// software device needs the processor itself.
+constexpr uint64_t kSpinNs = 200'000;
+constexpr uint64_t kSpinOfSoftwareNs = 30'000;
+// A wait in the driver is cut into pieces, so that a device lost elsewhere is noticed.
+constexpr uint64_t kSliceNs = 100'000'000;
+
+}  // namespace
+
+Queue::Queue(Context& context, DeviceQueue& device_queue)
+    : context_(context), device_queue_(device_queue) {
+  VkSemaphoreTypeCreateInfo type{};
+  type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
+  type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
+  VkSemaphoreCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
+  info.pNext = &type;
+  context.check(context.vk().vkCreateSemaphore(context.handle(), &info, nullptr, &semaphore_),
+                "vkCreateSemaphore");
+  try {
+    waiter_ = std::thread([this] { run(); });
+  } catch (...) {
+    context.vk().vkDestroySemaphore(context.handle(), semaphore_, nullptr);
+    throw;
+  }
+}
+
+Queue::~Queue() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+    changed_.notify_one();
+  }
+  waiter_.join();
+  if (!context_.lost()) context_.vk().vkDestroySemaphore(context_.handle(), semaphore_, nullptr);
+}
+
+std::string Queue::describe(const char* call, const Submission& work) const {
+  std::string out = std::string(call) + ", queue '" + device_queue_.name() + "'";
+  if (work.recording) out += ", " + work.recording->what();
+  return out;
+}
+
+sdk::Outcome Queue::give(Submission& work, uint64_t value) {
+  std::vector<VkSemaphoreSubmitInfo> waits;
+  const auto add = [](std::vector<VkSemaphoreSubmitInfo>& to, VkSemaphore semaphore,
+                      uint64_t number) {
+    VkSemaphoreSubmitInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO;
+    info.semaphore = semaphore;
+    info.value = number;
+    info.stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
+    to.push_back(info);
+  };
+  for (const auto& wait : work.waits) {
+    const auto* end = dynamic_cast<const EndEvent*>(wait.get());
+    const auto* event = end ? &end->of() : dynamic_cast<const CommandEvent*>(wait.get());
+    // What is in the same queue of the driver comes before, by the recording's first barrier. What
+    // is over is named all the same: that is how the device sees what another queue wrote.
+    if (event && event->value() > 0 && &event->queue().context() == &context_ &&
+        &event->queue().device_queue() != &device_queue_)
+      add(waits, event->queue().semaphore(), event->value());
+  }
+  std::vector<VkSemaphoreSubmitInfo> signals;
+  add(signals, semaphore_, value);
+  VkCommandBufferSubmitInfo commands{};
+  commands.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO;
+  commands.commandBuffer = work.recording->commands();
+  VkSubmitInfo2 info{};
+  info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2;
+  info.waitSemaphoreInfoCount = static_cast<uint32_t>(waits.size());
+  info.pWaitSemaphoreInfos = waits.data();
+  info.commandBufferInfoCount = 1;
+  info.pCommandBufferInfos = &commands;
+  info.signalSemaphoreInfoCount = 1;
+  info.pSignalSemaphoreInfos = signals.data();
+  const sdk::InjectedFault fault = context_.faults().next();
+  VkResult code = VK_SUCCESS;
+  if (fault == sdk::InjectedFault::none) {
+    work.recording->reset_times();
+    code = device_queue_.submit(info);
+  } else {
+    code = fault == sdk::InjectedFault::fail ? VK_ERROR_OUT_OF_DEVICE_MEMORY : VK_ERROR_DEVICE_LOST;
+  }
+  if (code == VK_SUCCESS) return nullptr;
+  const std::string what = describe("vkQueueSubmit2", work);
+  if (code != VK_ERROR_DEVICE_LOST)
+    return std::make_shared<sdk::Failure>(failure_of(code, what, context_.name()));
+  context_.lose(what + ": " + name_of_code(code), fault == sdk::InjectedFault::none);
+  return context_.lost();
+}
+
+void Queue::submit(std::unique_ptr<Submission> work, bool soon) {
+  const std::lock_guard<std::mutex> giving(giving_);
+  uint64_t value = 0;
+  if (!work->refused) {
+    work->refused = give(*work, given_ + 1);
+    if (!work->refused) value = ++given_;
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  // Others see the number once the work is in the list: what waits for it is ended after it.
+  for (const auto& event : work->each) event->set_value(value);
+  work->done->set_value(value);
+  works_.push_back(std::move(work));
+  if (soon) hurry_ = true;
+  if (soon || asleep_) changed_.notify_one();
+}
+
+void Queue::hurry() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (works_.empty()) return;
+  hurry_ = true;
+  changed_.notify_one();
+}
+
+void Queue::run() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  // While threads that wait end submissions this one only looks now and then, without being woken.
+  bool others_end = false;
+  uint64_t patience_ns = kPatienceNs;
+  for (;;) {
+    if (works_.empty() && !others_end) {
+      if (stop_) return;
+      asleep_ = true;
+      changed_.wait(lock, [this] { return stop_ || !works_.empty(); });
+      asleep_ = false;
+    }
+    const uint64_t before = ended_count_;
+    sdk::wait_for(changed_, lock, patience_ns, [this] { return stop_ || hurry_; });
+    others_end = !stop_ && !hurry_ && (ending_ || ended_count_ != before);
+    // Long work is looked at less often: it may be on this processor.
+    patience_ns = others_end && ended_count_ == before
+                      ? std::min(2 * patience_ns, kLongestPatienceNs)
+                      : kPatienceNs;
+    if (others_end) continue;
+    while (!works_.empty())
+      if (ending_)
+        ended_.wait(lock);
+      else
+        end_first(lock);
+    hurry_ = false;
+  }
+}
+
+void Queue::end_until(const sdk::Event& event) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!event.done()) {
+    if (ending_)
+      ended_.wait(lock);
+    else if (!works_.empty())
+      end_first(lock);
+    else
+      return;
+  }
+}
+
+void Queue::end_first(std::unique_lock<std::mutex>& lock) {
+  std::unique_ptr<Submission> work = std::move(works_.front());
+  works_.pop_front();
+  ending_ = true;
+  lock.unlock();
+  end(*work);
+  const sdk::Ref<sdk::Tracker> tracker = std::move(work->tracker);
+  work.reset();
+  lock.lock();
+  ending_ = false;
+  ++ended_count_;
+  ended_.notify_all();
+  // What it held goes before the tracker knows, so that whoever waits for no work to be in flight
+  // may end the context, which waits for this lock.
+  tracker->remove();
+}
+
+void Queue::end(Submission& work) {
+  sdk::Outcome outcome = work.refused;
+  std::vector<uint64_t> times;
+  if (!outcome) outcome = wait_for(work);
+  if (!outcome) times = work.recording->times();
+  // Of a lost device the recording stays in use. What it and `record` hold knows not to free what
+  // the driver may still use.
+  if (work.recording && !context_.lost()) work.recording->set_in_use(false);
+  work.recording = {};
+  work.record = nullptr;
+  for (size_t n = 0; n < work.each.size(); ++n) {
+    if (work.each[n].get() == work.done.get()) break;
+    const bool known = times.size() == work.each.size() + 1 && times[n] <= times[n + 1];
+    work.each[n]->signal(outcome, known ? times[n] : 0, known ? times[n + 1] : 0);
+  }
+  const bool known = !times.empty() && times.front() <= times.back();
+  work.done->signal(std::move(outcome), known ? times.front() : 0, known ? times.back() : 0);
+}
+
+sdk::Outcome Queue::wait_for(const Submission& work) {
+  const uint64_t value = work.done->value();
+  const DeviceFunctions& vk = context_.vk();
+  const auto limit = context_.hang_limit() * static_cast<int64_t>(work.commands);
+  const std::chrono::nanoseconds spin(context_.device().is_software ? kSpinOfSoftwareNs : kSpinNs);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto taken = [begin] { return std::chrono::steady_clock::now() - begin; };
+  VkResult code = VK_TIMEOUT;
+  while (reached_.load(std::memory_order_relaxed) < value) {
+    if (sdk::Outcome lost = context_.lost()) return lost;
+    if (taken() < spin) {
+      uint64_t reached = 0;
+      code = vk.vkGetSemaphoreCounterValue(context_.handle(), semaphore_, &reached);
+      if (code == VK_SUCCESS) {
+        reached_.store(reached, std::memory_order_relaxed);
+        continue;
+      }
+    } else {
+      VkSemaphoreWaitInfo info{};
+      info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
+      info.semaphoreCount = 1;
+      info.pSemaphores = &semaphore_;
+      info.pValues = &value;
+      uint64_t slice = kSliceNs;
+      if (limit.count() > 0)
+        slice = std::min<uint64_t>(
+            slice, static_cast<uint64_t>(std::chrono::nanoseconds(context_.hang_limit()).count()));
+      code = vk.vkWaitSemaphores(context_.handle(), &info, slice);
+      if (code == VK_SUCCESS) {
+        reached_.store(value, std::memory_order_relaxed);
+        break;
+      }
+      // In milliseconds: the limit of many commands may be too long for a number of nanoseconds.
+      if (code == VK_TIMEOUT && limit.count() > 0 &&
+          std::chrono::duration_cast<std::chrono::milliseconds>(taken()) >= limit) {
+        context_.lose(describe("a submission", work) + ", has not ended after " +
+                          std::to_string(limit.count()) + " ms",
+                      false);
+        return context_.lost();
+      }
+      if (code == VK_TIMEOUT) continue;
+    }
+    // Whatever else the driver answers, nobody will say what became of the work.
+    context_.lose(describe("vkWaitSemaphores", work) + ": " + name_of_code(code),
+                  code == VK_ERROR_DEVICE_LOST);
+    return context_.lost();
+  }
+  // A lost device may count its semaphores up to their ends.
+  return context_.lost();
+}
+
+}  // namespace stria::vulkan

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Faults of the loader in faulty_vulkan.cc, one at a time: its variable `stria_vulkan_fault`. How
+// many submissions a driver has got: `stria_vulkan_submits`, and semaphores they wait for:
+// `stria_vulkan_waits`; command buffers recorded:
+// `stria_vulkan_recordings`; barriers in them: `stria_vulkan_barriers`; pipelines built:
+// `stria_vulkan_pipelines`; pieces of memory that are allocated: `stria_vulkan_memories`; those
+// freed since the device was lost: `stria_vulkan_freed_after_loss`.
+#pragma once
+
+#include <atomic>
+
+enum VulkanFault : int {
+  kNoFault,
+  kNoDriver,        // the loader finds no driver
+  kNoDevice,        // no driver has a device
+  kNoDeviceMade,    // a device cannot be made
+  kOldDriver,       // devices of Vulkan 1.1
+  kNoComputeQueue,  // queues draw and copy, and compute nothing
+  kTransferQueue,   // there is a family of queues that only copy; it is the first one in truth
+  kTwins,           // each device twice
+  kNoMemory,        // memory cannot be allocated
+  kRejects,         // the driver refuses to build
+  kHangs,           // submissions never end
+  kLost,            // submissions end with the loss of the device
+};
