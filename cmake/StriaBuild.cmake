@@ -145,11 +145,32 @@ function(stria_test name)
   stria_test_environment(${name} ${TEST_SANITIZER})
 endfunction()
 
+# Which Vulkan drivers the tests have: by default lavapipe alone, which runs on the processor, so that no
+# test takes a GPU by accident. Or ICD files, with `:` between them; or `machine`: those of the machine, of
+# which VK_DRIVER_FILES and STRIA_TEST_DEVICES may choose when the tests run.
+set(STRIA_TEST_VULKAN_DRIVERS "lavapipe" CACHE STRING "Vulkan drivers of the tests: lavapipe, machine, or ICD files")
+set(stria_vulkan_environment VK_LOADER_LAYERS_DISABLE=~implicit~
+  MESA_SHADER_CACHE_DIR=${PROJECT_BINARY_DIR}/mesa_cache)
+if(STRIA_TEST_VULKAN_DRIVERS STREQUAL "lavapipe")
+  file(GLOB stria_lavapipe /usr/share/vulkan/icd.d/lvp_icd*.json /usr/local/share/vulkan/icd.d/lvp_icd*.json)
+  # Where it is not installed, its name finds no driver.
+  list(APPEND stria_lavapipe /usr/share/vulkan/icd.d/lvp_icd.${CMAKE_SYSTEM_PROCESSOR}.json)
+  list(GET stria_lavapipe 0 stria_vulkan_drivers)
+elseif(NOT STRIA_TEST_VULKAN_DRIVERS STREQUAL "machine")
+  set(stria_vulkan_drivers ${STRIA_TEST_VULKAN_DRIVERS})
+endif()
+if(stria_vulkan_drivers)
+  # Loaders know one or both of the names.
+  list(APPEND stria_vulkan_environment VK_DRIVER_FILES=${stria_vulkan_drivers} VK_ICD_FILENAMES=${stria_vulkan_drivers})
+endif()
+
 # stria_test_environment(TEST [option=value…]): how a test runs, under the sanitizers with these options too.
 function(stria_test_environment test)
   # What a driver compiles for the tests stays in the build folder, and serves the next run.
   set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT
-    POCL_CACHE_DIR=${PROJECT_BINARY_DIR}/pocl_cache)
+    POCL_CACHE_DIR=${PROJECT_BINARY_DIR}/pocl_cache ${stria_vulkan_environment})
+  # Every module that a test emits is validated in the end (tests/CMakeLists.txt).
+  set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT STRIA_KEEP_SPIRV=${PROJECT_BINARY_DIR}/spirv)
   if(STRIA_SANITIZE)
     # Tests ask for more memory than there is; that must fail as it does without a sanitizer.
     list(JOIN ARGN ":" options)
@@ -170,6 +191,7 @@ function(stria_full_test name)
   add_test(NAME ${name} CONFIGURATIONS full COMMAND ${FULL_TEST})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${FULL_TIMEOUT} LABELS full
     ENVIRONMENT "${FULL_ENVIRONMENT}")
+  stria_test_environment(${name})
 endfunction()
 
 # stria_lesser_processor_tests(test [ALWAYS VAR=value…] [SAMPLE VAR=value…])

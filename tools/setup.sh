@@ -15,6 +15,7 @@ build_packages=(
   libisl-dev libgmp-dev libboost-dev nlohmann-json3-dev libcli11-dev libfmt-dev libpng-dev
   libgtest-dev libgmock-dev verilator
   opencl-c-headers ocl-icd-libopencl1 pocl-opencl-icd
+  libvulkan-dev spirv-headers libvulkan1 mesa-vulkan-drivers
 )
 # Only for tools/test.sh --fuzz.
 fuzz_packages=(clang-19 libclang-rt-19-dev)

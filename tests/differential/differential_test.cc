@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../chosen_device.h"
+#include "../lacked_types.h"
 #include "../plugin_folder.h"
 #include "case_tensors.h"
 #include "stria/interp/interpret.h"
@@ -107,7 +108,9 @@ std::string run_interpreter(const GeneratedProgram& program) {
   return "";
 }
 
-std::string run_device(const Device& device, const GeneratedProgram& generated) {
+// "" also if the device may refuse the program, as `lacked` counts.
+std::string run_device(const Device& device, const GeneratedProgram& generated,
+                       LackedTypes& lacked) {
   auto program = Program::from_tile({"generated", generated.tile_text()});
   if (!program.ok()) return program.status().to_string();
   // Some inputs are constants, so that some programs have a prologue.
@@ -115,7 +118,8 @@ std::string run_device(const Device& device, const GeneratedProgram& generated) 
   for (size_t n = generated.inputs.size() % 2; n < generated.inputs.size(); n += 2)
     options.constants.insert(generated.inputs[n].name);
   auto executable = device.compile(*program, types_of(generated), options);
-  if (!executable.ok()) return executable.status().to_string();
+  if (!executable.ok())
+    return lacked.refused(device, executable.status()) ? "" : executable.status().to_string();
   std::vector<HostTensor> hosts, results;
   std::vector<Tensor> inputs, outputs;
   for (size_t n = 0; n < generated.inputs.size(); ++n) {
@@ -150,6 +154,7 @@ std::string run_device(const Device& device, const GeneratedProgram& generated) 
   if (!checks.ok()) return checks.status().to_string();
   for (const OutputCheck& check : *checks)
     if (!check.report.passed()) return "against the interpreter: " + check.report.worst_text;
+  lacked.ran();
   return "";
 }
 
@@ -186,15 +191,17 @@ TEST_P(OnDevice, AgainstBruteForceAndInterpreter) {
   Runtime runtime(options);
   auto device = runtime.open(chosen_device(GetParam()));
   ASSERT_TRUE(device.ok()) << device.status().to_string();
+  LackedTypes lacked;
   int failures = 0;
   for (uint64_t n = 0; n < kPrograms && failures < 5; n += one_of(GetParam())) {
     GeneratedProgram program = generate(kSeed + n);
-    std::string wrong = run_device(*device, program);
+    std::string wrong = run_device(*device, program, lacked);
     if (!wrong.empty()) {
       ++failures;
       ADD_FAILURE() << wrong << "\n" << context(program);
     }
   }
+  lacked.expect_both();
 }
 
 INSTANTIATE_TEST_SUITE_P(Plugins, OnDevice, testing::Values(STRIA_PLUGINS),

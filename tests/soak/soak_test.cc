@@ -172,7 +172,8 @@ TEST(Soak, NothingGrows) {
   std::vector<Device> ours, drivers;  // by whether a driver of others runs in this process
   for (const hal::PluginRecord& record : plugins.records()) {
     ASSERT_TRUE(record.status().ok()) << record.status().to_string();
-    std::vector<Device>& devices = record.plugin.id() == "opencl" ? drivers : ours;
+    const std::string id = record.plugin.id();
+    std::vector<Device>& devices = id == "opencl" || id == "vulkan" ? drivers : ours;
     for (const hal::DeviceInfo& info : record.devices)
       if (info.available) devices.push_back(must(Inside::open(record.plugin, info.id)));
   }
