@@ -13,8 +13,6 @@
 #include <sstream>
 #include <string>
 
-#include "stria/runtime/device.h"
-
 namespace stria {
 
 class LackedTypes {
@@ -27,14 +25,20 @@ class LackedTypes {
 
   bool any() const { return !types_.empty(); }
   // Counts `status` of a compile on `device` as such a refusal, if it is one.
+  template <typename Device, typename Status>
   bool refused(const Device& device, const Status& status) {
-    if (types_.empty() || status.code() != StatusCode::unsupported) return false;
-    static const std::regex feature(R"(\b(shader\w+|storageBuffer\w+|workgroupMemory\w+)\b)");
+    using StatusCode = decltype(status.code());
     const std::string& name = device.info().name;
-    const std::string text = status.message();
+    return status.code() == StatusCode::unsupported &&
+           status.message().find(name.substr(0, name.find(" ("))) != std::string::npos &&
+           refused(status.message());
+  }
+  // The same of what a command says.
+  bool refused(const std::string& text) {
+    if (types_.empty()) return false;
+    static const std::regex feature(R"(\b(shader\w+|storageBuffer\w+|workgroupMemory\w+)\b)");
     if (!std::regex_search(text, std::regex("\\b(" + types_ + ")\\b")) ||
-        !std::regex_search(text, feature) ||
-        text.find(name.substr(0, name.find(" ("))) == std::string::npos)
+        !std::regex_search(text, feature))
       return false;
     ++refused_;
     return true;

@@ -22,9 +22,10 @@ name means in a program stands in [semantics.md](semantics.md), how types are de
 [semantics/types.md](semantics/types.md); C is the common type of the operands (T1).
 
 **Errors** are in units of the last place (ULP) of the exact result; 0.5 is correctly rounded, 0
-exact, and below the smallest normal number the unit is that of this number: subnormal results are
-not flushed to zero. Every device keeps the bounds unless `fast_math` is asked for;
-`tests/precision` measures each of them against functions of more digits. fp16 and bf16 are computed
+exact, and below the smallest normal number the unit is that of this number: subnormal numbers are
+not flushed to zero, but for devices whose model says that they are (M23). Every device keeps the
+bounds unless `fast_math` is asked for; `tests/precision` measures each of them against functions of
+more digits. fp16 and bf16 are computed
 in fp32, with its error, and rounded once when they are stored: 0.5 ULP and that error, at most
 {:.4f} ULP of fp16 and {:.5f} of bf16.
 

@@ -30,6 +30,7 @@
 #include "stria/base/status.h"
 #include "stria/template/template_text.h"
 #include "stria/type/data_type.h"
+#include "stria/type/flushed_types.h"
 
 namespace stria {
 
@@ -44,6 +45,9 @@ struct MemoryUnit {
   std::string name;
   int64_t count = 1;
   int64_t size_bytes = 0;  // JSON: size_KiB
+  // What all groups that a compute unit runs at once have of it together, where `size_bytes` is
+  // the most that one of them may have. JSON: unit_KiB; 0: it does not limit how many run at once.
+  int64_t unit_bytes = 0;
   MemoryPolicy policy = MemoryPolicy::unknown;
   int64_t line_bytes = 0;  // the smallest piece that moves: a cache line, a transaction
   int64_t ways = 0;        // cache: places that a line may take
@@ -177,8 +181,10 @@ class HardwareModel {
   std::string name;
   std::string description;
   double clock_mhz = 0;
-  bool simulated = false;                // no machine is behind it; the device picker skips it
-  double launch_us = 0;                  // from the host's call to a kernel's start
+  bool simulated = false;  // no machine is behind it; the device picker skips it
+  double launch_us = 0;    // from the host's call to a kernel's start
+  // Float types whose subnormal operands and results it may take for zero (rule M23).
+  FlushedTypes flushed_subnormals;       // JSON: flushes_subnormals
   std::vector<MemoryUnit> memories;      // by name
   std::vector<ExecutionUnit> executors;  // by name
   std::vector<TransferUnit> transfers;   // by name

@@ -47,6 +47,7 @@ Status read_units(ObjectReader& model, const std::string& key, std::vector<Unit>
 Status read_memory(ObjectReader& reader, MemoryUnit& unit) {
   STRIA_RETURN_IF_ERROR(reader.real("clock_mhz", unit.clock_mhz));
   STRIA_RETURN_IF_ERROR(reader.integer("size_KiB", unit.size_bytes, 0, 1024, kMaxModelBytes));
+  STRIA_RETURN_IF_ERROR(reader.integer("unit_KiB", unit.unit_bytes, 0, 1024, kMaxModelBytes));
   size_t policy = 0;
   STRIA_RETURN_IF_ERROR(reader.choice("policy", {"unknown", "managed", "lru"}, policy));
   unit.policy = static_cast<MemoryPolicy>(policy);
@@ -311,6 +312,28 @@ Status read_buses(ObjectReader& model, const std::map<std::string, int64_t>& uni
   return {};
 }
 
+// A list of float types, each once.
+Status read_flushed(ObjectReader& model, FlushedTypes& flushed) {
+  const std::string key = "flushes_subnormals";
+  const json* list = model.get(key);
+  if (!list) return {};
+  if (!list->is_array()) return model.wrong(key, "a list");
+  for (size_t i = 0; i < list->size(); ++i) {
+    const json& entry = (*list)[i];
+    if (entry != "fp32" && entry != "fp64")
+      return model.texts().fail(
+          pointer_child(model.pointer_of(key), std::to_string(i)),
+          fmt::format("must be \"fp32\" (bf16 goes with it) or \"fp64\", this is {}",
+                      entry.dump()));
+    const DataType type = entry == "fp32" ? DataType::fp32 : DataType::fp64;
+    if (flushed.contains(type))
+      return model.texts().fail(pointer_child(model.pointer_of(key), std::to_string(i)),
+                                fmt::format("{} is listed twice", entry.dump()));
+    flushed.add(type);
+  }
+  return {};
+}
+
 Status read_power_of_two(ObjectReader& reader, const std::string& key, int64_t& value,
                          int64_t lower, int64_t upper) {
   STRIA_RETURN_IF_ERROR(reader.integer(key, value, lower, 1, static_cast<double>(upper)));
@@ -348,6 +371,7 @@ Status read_model_fields(const PlacedTexts& texts, const json& object, HardwareM
   STRIA_RETURN_IF_ERROR(reader.real("clock_mhz", model.clock_mhz));
   STRIA_RETURN_IF_ERROR(reader.flag("simulated", model.simulated));
   STRIA_RETURN_IF_ERROR(reader.real("launch_us", model.launch_us));
+  STRIA_RETURN_IF_ERROR(read_flushed(reader, model.flushed_subnormals));
   STRIA_RETURN_IF_ERROR(read_units(reader, "mem_units", model.memories, read_memory));
   const std::vector<std::string> memories = names_of(model.memories);
   STRIA_RETURN_IF_ERROR(read_units(reader, "exec_units", model.executors,

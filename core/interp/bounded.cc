@@ -80,6 +80,28 @@ Bounded select_bounded(const Scalar* operands, const Bounded* x, DataType type) 
   return {taken.value, apart + both, x[1].undecided || x[2].undecided || !near};
 }
 
+// Where x may be subnormal, a device may take it for zero, or see it as any number between.
+Bounded flushed_operand(const Format& format, Bounded x) {
+  const double size = std::fabs(x.value);
+  if (size - x.bound < format.min_normal) x.bound = std::max(x.bound, size);
+  return x;
+}
+
+// Where the result may be subnormal, it may be any number that small: a comparison inside the
+// function took operands for zero, perhaps, and a selection did not. A zero of operands without
+// error stays one.
+Bounded flushed_result(const Format& format, Bounded out, bool from_exact) {
+  const double size = std::fabs(out.value);
+  if (from_exact && out.value == 0) return out;
+  if (size - out.bound < format.min_normal)
+    out.bound = std::max(out.bound, size + format.min_normal);
+  return out;
+}
+
+bool all_exact(const Bounded* x, int n) {
+  return std::all_of(x, x + n, [](const Bounded& one) { return one.bound == 0; });
+}
+
 // The rounding of a result: the device's, and the smaller one of the fp64 value itself.
 double rounding(const Format& format, double ulps, double size) {
   return ulps * (spacing_at(format, size) + size * 0x1p-52);
@@ -111,15 +133,19 @@ Bounded arithmetic(const Format& format, const Bounded& a, const Bounded& b) {
   return out;
 }
 
-template <Arithmetic op, typename T>
+template <Arithmetic op, typename T, bool kFlushes>
 void arithmetic_row(DataType type, const Bounded* a, int a_stride, const Bounded* b, int b_stride,
                     const void* typed, int64_t n, Bounded* out) {
   const Format format = format_of(type);
   const T* results = static_cast<const T*>(typed);
   for (int64_t k = 0; k < n; ++k) {
-    out[k] = arithmetic<op>(format, a[k * a_stride], b[k * b_stride]);
+    Bounded x[] = {a[k * a_stride], b[k * b_stride]};
+    if constexpr (kFlushes)
+      for (Bounded& one : x) one = flushed_operand(format, one);
+    out[k] = arithmetic<op>(format, x[0], x[1]);
     if (!std::isfinite(out[k].value) || !std::isfinite(out[k].bound) || !std::isfinite(results[k]))
       out[k] = settle(out[k], Scalar::of_float(type, results[k]));
+    if constexpr (kFlushes) out[k] = flushed_result(format, out[k], all_exact(x, 2));
   }
 }
 
@@ -127,7 +153,7 @@ void arithmetic_row(DataType type, const Bounded* a, int a_stride, const Bounded
 double propagated(const Builtin& builtin, const Bounded* x, double value) {
   const int n = builtin.arity;
   double bound = 0;
-  if (std::all_of(x, x + n, [](const Bounded& one) { return one.bound == 0; })) return 0;
+  if (all_exact(x, n)) return 0;
   if (builtin.lipschitz > 0) return builtin.lipschitz * x[0].bound;
   Scalar corner[3];
   for (int mask = 0; mask < 1 << n; ++mask) {
@@ -142,6 +168,32 @@ double propagated(const Builtin& builtin, const Bounded* x, double value) {
   return bound + std::fabs(value) * 0x1p-52;
 }
 
+// On a device that keeps subnormal numbers.
+Bounded call_exactly(const Builtin& builtin, DataType op_type, const Scalar* operands,
+                     const Bounded* x, const Scalar& typed) {
+  const int n = builtin.arity;
+  if (builtin.types == TypeRule::logic) return logic_bounded(x, n, typed);
+  if (builtin.types == TypeRule::select) return select_bounded(operands, x, op_type);
+  if (!is_float(op_type)) return {typed.to_double(), 0, any_undecided(x, n)};
+  if (builtin.types == TypeRule::comparison) return compare_bounded(x, typed);
+  const Format format = format_of(op_type);
+  switch (arithmetic_of(builtin)) {
+    case Arithmetic::add: return settle(arithmetic<Arithmetic::add>(format, x[0], x[1]), typed);
+    case Arithmetic::sub: return settle(arithmetic<Arithmetic::sub>(format, x[0], x[1]), typed);
+    case Arithmetic::mul: return settle(arithmetic<Arithmetic::mul>(format, x[0], x[1]), typed);
+    case Arithmetic::other: break;
+  }
+  Scalar wide[3];
+  for (int i = 0; i < n; ++i) wide[i] = Scalar::of_float(DataType::fp64, x[i].value);
+  Bounded out;
+  out.value = builtin.reference(DataType::fp64, wide).f;
+  out.undecided = any_undecided(x, n);
+  out.bound = propagated(builtin, x, out.value);
+  const double ulps = ulp_bound(builtin, op_type);
+  if (ulps > 0) out.bound += rounding(format, ulps, std::fabs(out.value) + out.bound);
+  return settle(out, typed);
+}
+
 }  // namespace
 
 double largest(DataType type) { return format_of(type).max; }
@@ -151,9 +203,12 @@ double gamma(DataType type, int64_t k) {
   return ku < 1 ? ku / (1 - ku) : std::numeric_limits<double>::infinity();
 }
 
-Bounded convert_bounded(const Scalar& from, const Bounded& x, DataType to,
-                        const Scalar& converted) {
-  if (!is_float(from.type)) return {converted.to_double(), 0, x.undecided};
+Bounded convert_bounded(const Scalar& from, const Bounded& given, DataType to,
+                        const Scalar& converted, FlushedTypes flushed) {
+  if (!is_float(from.type)) return {converted.to_double(), 0, given.undecided};
+  Bounded x = given;
+  for (DataType type : {from.type, to})
+    if (flushed.contains(type) && from.type != to) x = flushed_operand(format_of(type), x);
   Bounded out = x;
   if (is_float(to)) {
     if (bit_width(to) > bit_width(from.type) || to == from.type) return out;
@@ -179,40 +234,33 @@ Bounded convert_bounded(const Scalar& from, const Bounded& x, DataType to,
 }
 
 Bounded call_bounded(const Builtin& builtin, DataType op_type, const Scalar* operands,
-                     const Bounded* x, const Scalar& typed) {
-  const int n = builtin.arity;
-  if (builtin.types == TypeRule::logic) return logic_bounded(x, n, typed);
-  if (builtin.types == TypeRule::select) return select_bounded(operands, x, op_type);
-  if (!is_float(op_type)) return {typed.to_double(), 0, any_undecided(x, n)};
-  if (builtin.types == TypeRule::comparison) return compare_bounded(x, typed);
+                     const Bounded* x, const Scalar& typed, FlushedTypes flushed) {
+  if (!flushed.contains(op_type)) return call_exactly(builtin, op_type, operands, x, typed);
   const Format format = format_of(op_type);
-  switch (arithmetic_of(builtin)) {
-    case Arithmetic::add: return settle(arithmetic<Arithmetic::add>(format, x[0], x[1]), typed);
-    case Arithmetic::sub: return settle(arithmetic<Arithmetic::sub>(format, x[0], x[1]), typed);
-    case Arithmetic::mul: return settle(arithmetic<Arithmetic::mul>(format, x[0], x[1]), typed);
-    case Arithmetic::other: break;
-  }
-  Scalar wide[3];
-  for (int i = 0; i < n; ++i) wide[i] = Scalar::of_float(DataType::fp64, x[i].value);
-  Bounded out;
-  out.value = builtin.reference(DataType::fp64, wide).f;
-  out.undecided = any_undecided(x, n);
-  out.bound = propagated(builtin, x, out.value);
-  const double ulps = ulp_bound(builtin, op_type);
-  if (ulps > 0) out.bound += rounding(format, ulps, std::fabs(out.value) + out.bound);
-  return settle(out, typed);
+  const int n = builtin.arity;
+  const int first = builtin.types == TypeRule::select ? 1 : 0;  // operand 0 is a truth value
+  Bounded seen[3];
+  std::copy(x, x + n, seen);
+  for (int i = first; i < n; ++i) seen[i] = flushed_operand(format, seen[i]);
+  const Bounded out = call_exactly(builtin, op_type, operands, seen, typed);
+  if (!is_float(typed.type)) return out;
+  return flushed_result(format, out, all_exact(seen + first, n - first));
 }
 
 bool arithmetic_bounded(const Builtin& builtin, DataType type, const Bounded* a, int a_stride,
                         const Bounded* b, int b_stride, const void* typed, int64_t n,
-                        Bounded* out) {
+                        FlushedTypes flushed, Bounded* out) {
   if (type != DataType::fp32 && type != DataType::fp64) return false;
-  const auto row = [&]<Arithmetic op>() {
+  const auto typed_row = [&]<Arithmetic op, bool kFlushes>() {
     if (type == DataType::fp32)
-      arithmetic_row<op, float>(type, a, a_stride, b, b_stride, typed, n, out);
+      arithmetic_row<op, float, kFlushes>(type, a, a_stride, b, b_stride, typed, n, out);
     else
-      arithmetic_row<op, double>(type, a, a_stride, b, b_stride, typed, n, out);
+      arithmetic_row<op, double, kFlushes>(type, a, a_stride, b, b_stride, typed, n, out);
     return true;
+  };
+  const auto row = [&]<Arithmetic op>() {
+    return flushed.contains(type) ? typed_row.template operator()<op, true>()
+                                  : typed_row.template operator()<op, false>();
   };
   switch (arithmetic_of(builtin)) {
     case Arithmetic::add: return row.template operator()<Arithmetic::add>();
@@ -223,8 +271,12 @@ bool arithmetic_bounded(const Builtin& builtin, DataType type, const Bounded* a,
   return false;
 }
 
-Bounded total(const Aggregating::Sum& sum, DataType type) {
+Bounded total(const Aggregating::Sum& sum, DataType type, FlushedTypes flushed) {
   Bounded out{sum.value, sum.bound, sum.undecided};
+  const bool is_zero = sum.magnitude == 0 && sum.bound == 0;
+  // Each addition may lose its operands and its result.
+  if (flushed.contains(type) && !is_zero)
+    out.bound += 3 * static_cast<double>(sum.terms) * format_of(type).min_normal;
   // One term is stored as it is.
   if (sum.terms > 1)
     out.bound +=

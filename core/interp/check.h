@@ -8,6 +8,11 @@
 // * a builtin: the operands' bounds carried to first order, plus the record's ULP bound;
 // * a store: one rounding to a narrower storage type.
 //
+// On a device that takes subnormal numbers for zero (InterpOptions::flushed, rule M23), an operand
+// that may be subnormal counts as any number between zero and itself, a result that may be
+// subnormal as any number below the smallest normal one, and each term of a sum may lose so much at
+// three places.
+//
 // The first two include the rounding of the fp64 value itself. It matters for fp64 programs.
 //
 // An element is undecided if it depends on a comparison, or on a conversion to integer, whose

@@ -203,7 +203,8 @@ bool Engine<kBounds>::run_point(Frame& frame) {
         if (!store(frame, stmt)) return false;
         break;
       case Op::intrinsic:
-        frame.scalars[static_cast<size_t>(stmt.into)] = call(stmt, frame.scalars.data(), events_);
+        frame.scalars[static_cast<size_t>(stmt.into)] =
+            call(stmt, frame.scalars.data(), options_.flushed, events_);
         break;
       case Op::load_index: {
         const Scalar index =

@@ -148,7 +148,8 @@ bool stores_fit(const FlatRun& run, const std::vector<View>& views,
   return true;
 }
 
-void bounded_step(FlatRun& run, const FlatPlan::Step& step, const Column& out, int64_t n) {
+void bounded_step(FlatRun& run, const FlatPlan::Step& step, const Column& out, int64_t n,
+                  FlushedTypes flushed) {
   Bounded* to = run.own_bounded(step.out);
   run.bounded[static_cast<size_t>(step.out)] = to;
   using Kind = FlatPlan::Step::Kind;
@@ -163,7 +164,7 @@ void bounded_step(FlatRun& run, const FlatPlan::Step& step, const Column& out, i
       return run.columns[static_cast<size_t>(step.from[i])].stride;
     };
     if (arithmetic_bounded(*step.builtin, step.type, bounds(0), stride(0), bounds(1), stride(1),
-                           out.data, n, to))
+                           out.data, n, flushed, to))
       return;
   }
   Scalar in[3];
@@ -174,13 +175,14 @@ void bounded_step(FlatRun& run, const FlatPlan::Step& step, const Column& out, i
       in[i] = element_of(step.in_types[i], column, k);
       x[i] = run.bounded[static_cast<size_t>(step.from[i])][k * column.stride];
     }
-    to[k] = step.kind == Kind::convert ? convert_bounded(in[0], x[0], step.type, typed(k))
-                                       : call_bounded(*step.builtin, step.type, in, x, typed(k));
+    to[k] = step.kind == Kind::convert
+                ? convert_bounded(in[0], x[0], step.type, typed(k), flushed)
+                : call_bounded(*step.builtin, step.type, in, x, typed(k), flushed);
   }
 }
 
 void do_step(FlatRun& run, const FlatPlan::Step& step, const int64_t* forms, int64_t first,
-             int64_t n, Events& events) {
+             int64_t n, FlushedTypes flushed, Events& events) {
   using Kind = FlatPlan::Step::Kind;
   Column& out = run.columns[static_cast<size_t>(step.out)];
   void* own = run.own(step.out);
@@ -223,11 +225,12 @@ void do_step(FlatRun& run, const FlatPlan::Step& step, const int64_t* forms, int
       }
     }
   }
-  if (!run.bounded.empty()) bounded_step(run, step, out, points);
+  if (!run.bounded.empty()) bounded_step(run, step, out, points, flushed);
 }
 
 void combine_row(Aggregating& running, Buffer& buffer, const FlatPlan::Access& store,
-                 int64_t offset, const Column& value, const Bounded* bounds, int64_t n) {
+                 int64_t offset, const Column& value, const Bounded* bounds, int64_t n,
+                 FlushedTypes flushed) {
   const int64_t at = offset - buffer.lowest, stride = store.stride;
   const bool is_sum = bounds && running.agg.op == stripe::AggOp::add && is_float(running.agg.type);
   char* acc = running.widened ? running.running.data() + at * byte_size(running.agg.type)
@@ -249,7 +252,7 @@ void combine_row(Aggregating& running, Buffer& buffer, const FlatPlan::Access& s
           start = convert(stored, running.agg.type);
           if (bounds)
             x = convert_bounded(stored, buffer.bounded[here - buffer.lowest], running.agg.type,
-                                start);
+                                start, flushed);
         }
         store_scalar(running.agg.type, acc, k * stride, start);
         buffer.set_valid(here, true);
@@ -272,7 +275,7 @@ void combine_row(Aggregating& running, Buffer& buffer, const FlatPlan::Access& s
                              element_of(running.agg.type, value, k)};
       const Bounded both[] = {x, bounds[k * value.stride]};
       const Scalar typed = store.combiner->reference(running.agg.type, pair);
-      x = call_bounded(*store.combiner, running.agg.type, pair, both, typed);
+      x = call_bounded(*store.combiner, running.agg.type, pair, both, typed, flushed);
       store_scalar(running.agg.type, acc, k * stride, typed);
     }
     return;
@@ -299,7 +302,8 @@ bool Engine<kBounds>::run_flat(Frame& frame, FlatRun& run) {
         if (!run_row(frame, row, first, first + n - 1)) return false;
         continue;
       }
-      for (const FlatPlan::Step& step : flat.steps) do_step(run, step, forms, first, n, events_);
+      for (const FlatPlan::Step& step : flat.steps)
+        do_step(run, step, forms, first, n, options_.flushed, events_);
       for (const FlatPlan::Access& store : flat.stores) {
         const View& view = frame.views[static_cast<size_t>(store.ref)];
         const int64_t offset =
@@ -308,7 +312,7 @@ bool Engine<kBounds>::run_flat(Frame& frame, FlatRun& run) {
         const Bounded* bounds = kBounds ? run.bounded[static_cast<size_t>(store.value)] : nullptr;
         Buffer& buffer = *view.buffer;
         if (store.combine) {
-          combine_row(*view.aggregating, buffer, store, offset, value, bounds, n);
+          combine_row(*view.aggregating, buffer, store, offset, value, bounds, n, options_.flushed);
           continue;
         }
         scatter(buffer.type, buffer.data + offset * byte_size(buffer.type), store.stride, value, n);

@@ -17,6 +17,7 @@
 
 #include "stria/base/status.h"
 #include "stria/stripe/block.h"
+#include "stria/type/flushed_types.h"
 
 namespace stria::interp {
 
@@ -43,6 +44,7 @@ struct InterpOptions {
   bool flat_path = true;         // run leaf blocks row by row; off for tests of that path
   bool need_all_outputs = true;  // an output element that is never written is an error
   Events* events = nullptr;      // if given, events are added to it
+  FlushedTypes flushed;          // of error bounds: what the device may take for zero
 };
 
 // One input or output of a program, as its caller sees it.

@@ -153,7 +153,7 @@ bool for_each_point(const BlockPlan& plan, std::vector<Point>& fixed,
 
 class Sampler {
  public:
-  explicit Sampler(const Plan& plan) : plan_(plan) {}
+  Sampler(const Plan& plan, FlushedTypes flushed) : plan_(plan), flushed_(flushed) {}
 
   // False: a program of another form.
   bool understands();
@@ -170,6 +170,7 @@ class Sampler {
   bool written(const Kernel& kernel, int position, int tensor, int64_t offset, BoundedValue& out);
   bool point(const Kernel& kernel, int position, const Point& at);
   const Plan& plan_;
+  const FlushedTypes flushed_;
   std::vector<Tensor> tensors_;  // the entry's first, by slot
   std::vector<Kernel> kernels_;
   // (tensor, writer) -> element -> its value after that kernel.
@@ -356,7 +357,7 @@ bool Sampler::written(const Kernel& kernel, int position, int tensor, int64_t of
   auto& scalars = scalars_[static_cast<size_t>(position)];
   const auto term = [&] {
     return converted(scalars[static_cast<size_t>(store->from[0])], store->operand_types[0],
-                     events_);
+                     flushed_, events_);
   };
   if (!ref.agg) {
     std::optional<Point> last;
@@ -379,7 +380,7 @@ bool Sampler::written(const Kernel& kernel, int position, int tensor, int64_t of
     if (ref.dir == RefDir::out) return true;
     BoundedValue before;
     if (!value(tensor, offset, position, before)) return false;
-    running = converted(before, agg.type, events_);
+    running = converted(before, agg.type, flushed_, events_);
     if (is_sum) add_term(sum, running.x);
     return true;
   };
@@ -394,13 +395,13 @@ bool Sampler::written(const Kernel& kernel, int position, int tensor, int64_t of
     if (is_sum)
       add_term(sum, one.x);
     else
-      running.x = call_bounded(*store->builtin, agg.type, pair, both, running.typed);
+      running.x = call_bounded(*store->builtin, agg.type, pair, both, running.typed, flushed_);
     return true;
   });
   if (!done) return false;
   if (!any) return value(tensor, offset, position, out);
-  if (is_sum) running.x = total(sum, agg.type);
-  out = converted(running, ref.shape.type, events_);
+  if (is_sum) running.x = total(sum, agg.type, flushed_);
+  out = converted(running, ref.shape.type, flushed_, events_);
   return true;
 }
 
@@ -436,7 +437,7 @@ bool Sampler::point(const Kernel& kernel, int position, const Point& at) {
     } else if (stmt.op == Op::constant) {
       out = exactly<BoundedValue>(stmt.constant);
     } else {
-      out = call(stmt, scalars.data(), events_);
+      out = call(stmt, scalars.data(), flushed_, events_);
     }
     scalars[static_cast<size_t>(stmt.into)] = out;
   }
@@ -478,7 +479,7 @@ Result<std::vector<Reference>> interpret_sample(const stripe::Program& program,
   STRIA_RETURN_IF_ERROR(check_names(inputs, all));
   if (count < 1) return invalid_argument("a sample of {} elements", count);
   STRIA_ASSIGN(Plan plan, make_plan(program.entry));
-  Sampler sampler(plan);
+  Sampler sampler(plan, options.flushed);
   std::vector<Reference> whole;
   const bool backwards = sampler.understands();
   if (backwards) {

@@ -29,13 +29,14 @@ auto Engine<kBounds>::element(const View& view, DataType type, int64_t offset) c
     if (const Aggregating* growing = running ? running : buffer.growing;
         growing && growing->has_started(offset)) {
       if (growing->is_float_sum() && (running || !growing->widened))
-        value.x =
-            total(growing->sums[static_cast<size_t>(offset - buffer.lowest)], growing->agg.type);
+        value.x = total(growing->sums[static_cast<size_t>(offset - buffer.lowest)],
+                        growing->agg.type, options_.flushed);
       else if (!running && growing->widened)
         value.x = {value.typed.to_double(), 0, true};  // only what has been rounded is in memory
     }
     // Who loads a running value rounds it.
-    if (inside && running->widened) value.x = convert_bounded(wide, value.x, type, value.typed);
+    if (inside && running->widened)
+      value.x = convert_bounded(wide, value.x, type, value.typed, options_.flushed);
   }
   return value;
 }
@@ -67,8 +68,8 @@ bool Engine<kBounds>::load(Frame& frame, const StmtPlan& stmt) {
 template <bool kBounds>
 bool Engine<kBounds>::store(Frame& frame, const StmtPlan& stmt) {
   const View& view = frame.views[static_cast<size_t>(stmt.ref)];
-  const Value value =
-      converted(frame.scalars[static_cast<size_t>(stmt.from[0])], stmt.operand_types[0], events_);
+  const Value value = converted(frame.scalars[static_cast<size_t>(stmt.from[0])],
+                                stmt.operand_types[0], options_.flushed, events_);
   if (!stmt.chosen.empty()) return store_chosen(frame, stmt, value);
   if (!view.buffer->holds(view.offset))
     return fail(frame, stmt.ref, view.offset, "store outside the allocation");
@@ -170,7 +171,8 @@ bool Engine<kBounds>::aggregate(Frame& frame, const StmtPlan& stmt, int64_t offs
       current.typed = convert(stored, running.agg.type);
       current.poison = !buffer.is_valid(offset);
       if constexpr (kBounds)
-        current.x = convert_bounded(stored, buffer.bounded[at], running.agg.type, current.typed);
+        current.x = convert_bounded(stored, buffer.bounded[at], running.agg.type, current.typed,
+                                    options_.flushed);
     }
     if constexpr (kBounds) {
       if (is_sum) {
@@ -188,7 +190,8 @@ bool Engine<kBounds>::aggregate(Frame& frame, const StmtPlan& stmt, int64_t offs
       add_term(running.sums[static_cast<size_t>(at)], value.x);
     } else {
       const Bounded both[] = {current.x, value.x};
-      result.x = call_bounded(*stmt.builtin, running.agg.type, pair, both, result.typed);
+      result.x =
+          call_bounded(*stmt.builtin, running.agg.type, pair, both, result.typed, options_.flushed);
     }
   }
   if (result.poison && buffer.of_caller)
@@ -217,9 +220,10 @@ void Engine<kBounds>::close(Aggregating& running) {
     if constexpr (kBounds) {
       Bounded& x = buffer.bounded[at];
       if (running.agg.op == stripe::AggOp::add && is_float(running.agg.type))
-        x = total(running.sums[static_cast<size_t>(at)], running.agg.type);
+        x = total(running.sums[static_cast<size_t>(at)], running.agg.type, options_.flushed);
       if (running.widened)
-        x = convert_bounded(last, x, buffer.type, load_scalar(buffer.type, buffer.data, offset));
+        x = convert_bounded(last, x, buffer.type, load_scalar(buffer.type, buffer.data, offset),
+                            options_.flushed);
     }
   }
 }
@@ -248,7 +252,8 @@ bool Engine<kBounds>::whole_view(Frame& frame, const StmtPlan& stmt) {
       value = element(in, in_ref.shape.type, from);
       const Scalar read = value.typed;
       value.typed = convert(read, stmt.type);
-      if constexpr (kBounds) value.x = convert_bounded(read, value.x, stmt.type, value.typed);
+      if constexpr (kBounds)
+        value.x = convert_bounded(read, value.x, stmt.type, value.typed, options_.flushed);
     } else {
       value.typed = convert(Scalar::of_int(DataType::i32, 0), stmt.type);
     }

@@ -35,12 +35,14 @@ Value exactly(const Scalar& typed) {
   return out;
 }
 
+// `flushed`: of error-bound runs, as in bounded.h.
 template <typename Value>
-Value converted(const Value& from, DataType to, Events& events) {
+Value converted(const Value& from, DataType to, FlushedTypes flushed, Events& events) {
   if (from.typed.type == to) return from;
   Value out = from;
   out.typed = convert(from.typed, to);
-  if constexpr (kHasBounds<Value>) out.x = convert_bounded(from.typed, from.x, to, out.typed);
+  if constexpr (kHasBounds<Value>)
+    out.x = convert_bounded(from.typed, from.x, to, out.typed, flushed);
   if (conversion_overflows(from.typed, to)) ++events.conversion_overflow;
   return out;
 }
@@ -76,7 +78,7 @@ void depend(Value& value, const Value& choice) {
 
 // The intrinsic on the block's scalars.
 template <typename Value>
-Value call(const StmtPlan& stmt, const Value* scalars, Events& events) {
+Value call(const StmtPlan& stmt, const Value* scalars, FlushedTypes flushed, Events& events) {
   Scalar typed[3];
   bool poison[3] = {};
   [[maybe_unused]] Bounded x[3];
@@ -84,7 +86,7 @@ Value call(const StmtPlan& stmt, const Value* scalars, Events& events) {
     const Value& from = scalars[static_cast<size_t>(stmt.from[i])];
     poison[i] = from.poison;
     if (stmt.converts[i]) {
-      const Value value = converted(from, stmt.operand_types[i], events);
+      const Value value = converted(from, stmt.operand_types[i], flushed, events);
       typed[i] = value.typed;
       if constexpr (kHasBounds<Value>) x[i] = value.x;
     } else {
@@ -100,7 +102,7 @@ Value call(const StmtPlan& stmt, const Value* scalars, Events& events) {
   out.poison =
       select ? poison[0] || poison[typed[0].truth() ? 1 : 2] : poison[0] || poison[1] || poison[2];
   if constexpr (kHasBounds<Value>)
-    out.x = call_bounded(*stmt.builtin, stmt.type, typed, x, out.typed);
+    out.x = call_bounded(*stmt.builtin, stmt.type, typed, x, out.typed, flushed);
   return out;
 }
 

@@ -32,6 +32,7 @@ Result<std::vector<OutputCheck>> check_outputs(const Compilation& compilation,
   }
   interp::InterpOptions options;
   options.events = sample ? nullptr : events;
+  options.flushed = compilation.flushed;
   STRIA_ASSIGN(std::vector<interp::Reference> references,
                sample ? interp::interpret_sample(compilation.generic, arguments, *sample,
                                                  kSampleSeed, options)

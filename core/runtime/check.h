@@ -22,7 +22,8 @@ struct OutputCheck {
 
 // `inputs` and `outputs` in the order of the program's. With `sample` only that many elements of
 // each output are interpreted, chosen by a fixed seed. `events` (may be null) counts divisions by
-// zero and the like, only without `sample`.
+// zero and the like, only without `sample`. The bounds allow for the subnormal numbers that the
+// device may take for zero (Compilation::flushed).
 Result<std::vector<OutputCheck>> check_outputs(const Compilation& compilation,
                                                std::span<const HostTensor> inputs,
                                                std::span<const HostTensor> outputs,

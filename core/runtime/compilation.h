@@ -15,6 +15,7 @@
 #include "stria/stripe/block.h"
 #include "stria/tile/bind/bind.h"
 #include "stria/tile/bind/bound.h"
+#include "stria/type/flushed_types.h"
 
 namespace stria {
 
@@ -26,6 +27,7 @@ struct Compilation {
   stripe::Program device;  // after the device's pipeline
   std::string device_text;
   std::vector<StepReport> steps;  // of the pipeline
+  FlushedTypes flushed;           // by the device's model: error bounds allow for it
   // With keep_stages: "00_program.tile", "01_lower.stripe", "02_<step>.stripe", …
   std::vector<hal::NamedText> stages;
 

@@ -102,6 +102,7 @@ Result<Compilation> CompileDriver::specialize(const Device& device, Compilation 
     STRIA_ASSIGN(own, parse_pipeline(source, settings_of(options), state.model, state.passes));
   }
   const Pipeline& pipeline = own ? *own : state.pipeline;
+  compilation.flushed = state.model.flushed_subnormals;
   CandidateTimer timer(device, pipeline, options);
   PipelineOptions how;
   how.intrinsics = &intrinsic_signatures();

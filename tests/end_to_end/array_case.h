@@ -20,7 +20,8 @@ struct Case {
 };
 
 // Runs each case on the device, with --check, and compares every output with what is expected; no
-// cases, and a case that expects nothing, fail. `folder` is one of tests/end_to_end.
+// cases, and a case that expects nothing, fail. A device may refuse a type that it lacks
+// (lacked_types.h). `folder` is one of tests/end_to_end.
 void run_cases(const std::string& folder, const std::vector<Case>& cases,
                const std::string& device);
 // Nothing in the folder is left out, and no case is of a program that is not there.

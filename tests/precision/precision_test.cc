@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How exact every builtin is in every float type on every plugin, against functions of more digits
 // (exact_function.h), held to the bound in its record. Each call runs as the device's own pipeline
-// makes it and once more without lanes. STRIA_PRECISION_SAMPLES=N tries N operands of each call (a
-// fifth of them in fp64) in place of a few thousand, every call on drivers that compile slowly, and
-// prints a table.
+// makes it and once more without lanes. A device whose model says that it takes subnormal numbers
+// for zero may do so (flushed_result.h); such results are counted. STRIA_PRECISION_SAMPLES=N tries
+// N operands of each call (a fifth of them in fp64) in place of a few thousand, every call on
+// drivers that compile slowly, and prints a table.
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
@@ -16,15 +17,17 @@
 #include "../lacked_types.h"
 #include "../plugin_folder.h"
 #include "exact_function.h"
+#include "flushed_result.h"
 #include "operands.h"
 #include "stria/builtins/builtin.h"
+#include "stria/runtime/inside.h"
 #include "stria/runtime/stria.h"
 
 namespace stria::precision {
 namespace {
 
 // No multiple of any number of lanes: the last ones are masked.
-constexpr int64_t kPiece = 65543;
+constexpr int64_t kPiece = 65521;
 constexpr int64_t kShortPiece = 8219;
 
 uint64_t wanted_samples() {
@@ -144,7 +147,10 @@ struct Wanted {
 // One call on one target, compiled for pieces of one size.
 class Sweep {
  public:
-  Sweep(const Target& target, const Call& call, int64_t count) : target_(target), call_(call) {
+  Sweep(const Target& target, const Call& call, int64_t count)
+      : target_(target),
+        call_(call),
+        flushed_types_(Inside::model(target.device).flushed_subnormals) {
     status_ = prepare(count);
   }
   const Status& status() const { return status_; }
@@ -172,6 +178,10 @@ class Sweep {
       const double apart = is_float(type())         ? ulps_apart(type(), got, wanted[i].exact)
                            : got == wanted[i].exact ? 0
                                                     : std::numeric_limits<double>::infinity();
+      if (apart > bound && is_right_flushed(operands, static_cast<int64_t>(i), got)) {
+        ++flushed_;
+        continue;
+      }
       if (apart > bound) ++beyond_;
       if (apart <= worst_) continue;
       worst_ = apart;
@@ -196,11 +206,22 @@ class Sweep {
         shown(exact_));
   }
   std::string row() const {
-    return fmt::format("{:18} {:20} {:10} {:10.4f} {:8.4f}  {}", call_.name, target_.name(), total_,
-                       worst_, call_.bound(type()), at_);
+    return fmt::format("{:18} {:20} {:10} {:10.4f} {:8.4f}  {}{}", call_.name, target_.name(),
+                       total_, worst_, call_.bound(type()), at_,
+                       flushed_ > 0 ? fmt::format("  {} flushed", flushed_) : "");
   }
 
  private:
+  bool is_right_flushed(const std::vector<std::string>& operands, int64_t i,
+                        long double got) const {
+    if (!flushed_types_.any()) return false;
+    Exact x[3] = {};
+    for (size_t k = 0; k < operands.size(); ++k)
+      x[k] = load(call_.operands[k], operands[k].data(), i);
+    return is_right_if_flushed({[this](const Exact* of) { return call_.exact(of); }, call_.operands,
+                                type(), call_.bound(type())},
+                               flushed_types_, x, got);
+  }
   Status prepare(int64_t count) {
     STRIA_ASSIGN(const Program program, Program::from_tile({call_.name, call_.tile()}));
     InputTypes types;
@@ -225,11 +246,12 @@ class Sweep {
 
   const Target& target_;
   const Call& call_;
+  const FlushedTypes flushed_types_;
   Status status_;
   Executable executable_;
   std::vector<Tensor> inputs_;
   Tensor output_;
-  uint64_t total_ = 0, beyond_ = 0;
+  uint64_t total_ = 0, beyond_ = 0, flushed_ = 0;
   double worst_ = 0;
   std::string at_;
   Exact got_ = 0, exact_ = 0;
@@ -297,6 +319,33 @@ TEST(ExactFunctions, EveryBuiltinOfFloatsHasOne) {
     EXPECT_TRUE(builtin->types == TypeRule::cast || exact_function(builtin->name) != nullptr)
         << builtin->name;
   EXPECT_GE(builtins_of_floats().size(), 45u);
+}
+
+// Rule M23.
+TEST(FlushedResults, MayBeZeroWhereSubnormalNumbersAre) {
+  FlushedTypes flushed;
+  flushed.add(DataType::fp32);
+  const Exact least = 0x1p-126L, tiny = 0x1p-130L;
+  const auto right = [&](const char* name, std::vector<Exact> x, Exact got, double bound = 0) {
+    return is_right_if_flushed(
+        {exact_function(name), std::vector<DataType>(x.size(), DataType::fp32), DataType::fp32,
+         bound},
+        flushed, x.data(), got);
+  };
+  EXPECT_TRUE(right("add", {tiny, tiny}, 2 * tiny));
+  EXPECT_TRUE(right("add", {tiny, tiny}, 0));
+  EXPECT_TRUE(right("add", {tiny, 1}, 1, 0.5));
+  EXPECT_FALSE(right("add", {tiny, least}, 0)) << "a normal number is lost";
+  EXPECT_FALSE(right("add", {1, 1}, 2 + 0x1p-20L, 0.5));
+  EXPECT_FALSE(right("sub", {1, 1}, tiny)) << "a zero of normal operands is one";
+  EXPECT_TRUE(right("mul", {0x1p-100L, 0x1p-100L}, 0, 0.5));
+  EXPECT_TRUE(right("log", {tiny}, -std::numeric_limits<long double>::infinity()));
+  EXPECT_FALSE(right("log", {tiny}, -104.665L, 3)) << "neither that of 2^-130 nor that of 0";
+  EXPECT_TRUE(right("max", {tiny, -tiny}, -tiny));
+  EXPECT_FALSE(right("max", {tiny, least}, tiny));
+  EXPECT_FALSE(right("neg", {least}, 0));
+  const Exact x = tiny;
+  EXPECT_FALSE(is_right_if_flushed({exact_function("neg"), {DataType::fp32}}, {}, &x, 0));
 }
 
 }  // namespace

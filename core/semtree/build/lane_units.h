@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The units that the lane blocks of a kernel name, and the values of bit forms over coordinates;
-// private to this folder.
+// The units that the lane blocks of a kernel name, which a plugin may check against its device; and
+// the values of bit forms over coordinates, private to this folder.
 #pragma once
 
 #include <cstdint>

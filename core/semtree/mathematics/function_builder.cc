@@ -209,6 +209,13 @@ Value is_positive_number(const Value& real) {
   return (0 < number) & (number < infinity_bits(real));
 }
 
+NormalBits normal_bits(const Value& size) {
+  const Format& format = size.builder->format();
+  const Value own = bits(size);
+  const Value is_subnormal = own < std::ldexp(1.0, format.fraction);
+  return {select(is_subnormal, bits(size.builder->convert(format.real, own)), own), is_subnormal};
+}
+
 Value sign_bit(const Value& real) {
   return bits(real) & (INT64_MIN >> (64 - real.builder->format().bits));
 }

@@ -134,6 +134,12 @@ Value is_nan(const Value& real);
 Value is_infinite(const Value& real);
 Value is_finite(const Value& real);
 Value is_positive_number(const Value& real);  // above 0, and finite
+// The bits of a positive number, and for a subnormal one those of its digits as a whole number: of
+// the size times 2^(bias + fraction - 1). No float operation sees the subnormal number.
+struct NormalBits {
+  Value bits, was_subnormal;
+};
+NormalBits normal_bits(const Value& size);
 // The sign bit, alone.
 Value sign_bit(const Value& real);
 

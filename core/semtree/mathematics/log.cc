@@ -39,13 +39,12 @@ Value logarithm(const Value& m, const Value& exponent, const Value* low) {
 Parts parts_of(const Value& x, bool any_size) {
   FunctionBuilder& b = *x.builder;
   const Format& format = b.format();
-  Value normal = x, correction = b.word(0);
+  Value number = bits(x), correction = b.word(0);
   if (any_size) {
-    const Value small = x < b.pick(0x1p-126, 0x1p-1022);
-    normal = select(small, x * b.pick(0x1p24, 0x1p53), x);
-    correction = select(small, b.word(-format.fraction - 1), b.word(0));
+    const NormalBits normal = normal_bits(x);
+    number = normal.bits;
+    correction = select(normal.was_subnormal, b.word(1 - format.bias - format.fraction), b.word(0));
   }
-  const Value number = bits(normal);
   const Value root_of_half = bits(b.real(b.pick(0x1.6a09e6p-1, 0x1.6a09e667f3bcdp-1)));
   const Value exponent = (number - root_of_half) >> int64_t{format.fraction};
   return {from_bits(number - (exponent << int64_t{format.fraction})), exponent + correction};

@@ -4,8 +4,11 @@
 //
 // Every function holds the bound of its builtin (Builtin::ulp) for every operand: all exponents,
 // subnormal operands and results, zeros with their sign, infinities, NaN. That rests on:
-// * add, sub and mul round to nearest and keep subnormals. Whether fma rounds once or twice, and
-//   whether a mul and the add behind it are contracted to one, does not matter.
+// * add, sub and mul round to nearest and keep subnormals, or the device says that it flushes them
+//   (rule M23): then every result of normal size from operands of normal size still holds the
+//   bound, and the others are right for the operands as they are or for zeros in their place.
+//   Whether fma rounds once or twice, and whether a mul and the add behind it are contracted to
+//   one, does not matter.
 // * div and sqrt are within 2.5 and 3 ULP in fp32, exact in fp64. Divisors of fp32 are of normal
 //   size, and no larger than 2^126. No root is taken of a negative number.
 // * Nothing is regrouped.

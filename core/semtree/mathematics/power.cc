@@ -76,7 +76,7 @@ Value pow_of(const Value& x, const Value& y) {
   const Value half = y * 0.5;
   const Value is_whole = floor(y) == y;
   const Value is_odd = is_whole & (floor(half) != half);
-  const Value is_negative = (x < 0) & is_number;
+  const Value is_negative = (sign_bit(x) != 0) & is_number;
   const Value signed_power = from_bits(bits(power) | select(is_odd, sign_bit(x), b.word(0)));
   const Value undefined = is_nan(x) | is_nan(y) | (is_negative & !is_whole);
   const Value result = select(undefined, b.nan(), signed_power);

@@ -15,13 +15,12 @@ struct Normal {
 Normal normal(const Value& size) {
   FunctionBuilder& b = *size.builder;
   const Format& format = b.format();
-  const Value is_small = size < b.pick(0x1p-126, 0x1p-1022);
-  const Value field = bits(select(is_small, size * b.pick(0x1p24, 0x1p53), size));
+  const auto [field, is_small] = normal_bits(size);
   const Value number =
       (field & ((int64_t{1} << format.fraction) - 1)) | (int64_t{1} << format.fraction);
   const Value exponent =
       (field >> int64_t{format.fraction}) -
-      select(is_small, b.word(format.bias + format.fraction + 1), b.word(format.bias));
+      select(is_small, b.word(2 * format.bias + format.fraction - 1), b.word(format.bias));
   return {number, exponent};
 }
 
@@ -58,8 +57,9 @@ Value sqrt_of(const Value& x) {
   const Value exponent = (whole.exponent - is_odd) >> int64_t{1};
   const Value result = b.convert(format.real, root) * power_of_two(exponent - format.fraction);
   const Value is_usual = is_positive_number(x);
-  // Zeros keep their sign; infinity and NaN stay.
-  return select(is_usual, result, select(x < 0, b.nan(), x + x));
+  // Zeros keep their sign; infinity and NaN stay. A subnormal number below zero is one by its bits.
+  const Value is_negative = (sign_bit(x) != 0) & (bits(abs(x)) != 0);
+  return select(is_usual, result, select(is_negative, b.nan(), x + x));
 }
 
 Value div_of(const Value& x, const Value& y) {

@@ -54,13 +54,18 @@ Value cos_of(const Value& x) {
 }
 
 Value tan_of(const Value& x) {
-  const QuarterTurn turn = quarter_turn(abs(x));
+  const Value angle = abs(x);
+  const QuarterTurn turn = quarter_turn(angle);
   const SineCosine both = sine_and_cosine(turn.rest);
   const Value is_odd = (turn.quadrant & int64_t{1}) != 0;
   const Value zero = x.builder->real(0);
   const DoubleWord quotient = quotient_of({select(is_odd, both.cosine, both.sine), zero},
                                           {select(is_odd, -both.sine, both.cosine), zero});
-  return from_bits(bits(quotient.high + quotient.low) ^ sign_bit(x));
+  // The remainder of the quotient may be subnormal where the angle is not. A small angle is its own
+  // tangent.
+  const Value is_small = angle < x.builder->pick(0x1p-20, 0x1p-40);
+  const Value tangent = select(is_small, angle, quotient.high + quotient.low);
+  return from_bits(bits(tangent) ^ sign_bit(x));
 }
 
 }  // namespace stria::semtree::mathematics

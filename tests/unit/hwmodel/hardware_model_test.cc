@@ -246,5 +246,29 @@ TEST(HardwareModel, MistakesNameTheJsonPath) {
                         "'clock_mhz'?"));
 }
 
+// Rule M23.
+TEST(HardwareModel, FlushedSubnormals) {
+  const auto model = [](std::string_view device) {
+    auto loaded = load_hardware_model({"m.json", "{}"}, {}, device);
+    EXPECT_TRUE(loaded.ok()) << loaded.status().message();
+    return std::move(loaded).value();
+  };
+  EXPECT_FALSE(model("{}").flushed_subnormals.any());
+  const HardwareModel one = model(R"({"flushes_subnormals": ["fp32"]})");
+  EXPECT_TRUE(one.flushed_subnormals.any());
+  for (DataType type : {DataType::fp32, DataType::bf16})
+    EXPECT_TRUE(one.flushed_subnormals.contains(type)) << name_of(type);
+  for (DataType type : {DataType::fp16, DataType::fp64, DataType::i32})
+    EXPECT_FALSE(one.flushed_subnormals.contains(type)) << name_of(type);
+  EXPECT_THAT(one.explain(), HasSubstr(R"(/flushes_subnormals = ["fp32"])"));
+  EXPECT_TRUE(
+      model(R"({"flushes_subnormals": ["fp64"]})").flushed_subnormals.contains(DataType::fp64));
+  EXPECT_THAT(failure(R"({"flushes_subnormals": "fp32"})"), HasSubstr("must be a list"));
+  EXPECT_THAT(failure(R"({"flushes_subnormals": ["fp32", "fp16"]})"),
+              HasSubstr("/flushes_subnormals/1: must be \"fp32\" (bf16 goes with it) or "
+                        "\"fp64\", this is \"fp16\""));
+  EXPECT_THAT(failure(R"({"flushes_subnormals": ["fp32", "fp32"]})"), HasSubstr("listed twice"));
+}
+
 }  // namespace
 }  // namespace stria

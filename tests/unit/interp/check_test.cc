@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error bounds: that they hold, that they are not loose, what is undecided, and what the comparison
-// says about right and wrong results.
+// Error bounds: that they hold, that they are not loose, what is undecided, what a device may lose
+// that takes subnormal numbers for zero, and what the comparison says about right and wrong
+// results.
 #include "stria/interp/check.h"
 
 #include <cmath>
@@ -232,6 +233,120 @@ TEST(Bounds, UndecidedComparisonsAreSkippedUnlessTheBranchesMeet) {
                      "i32"),
                data);
   EXPECT_EQ(cut.undecided, (std::vector<uint8_t>{0, 0, 0}));
+}
+
+// ---- rule M23: a device that takes subnormal numbers for zero
+
+constexpr double kLeast = 0x1p-126;  // the smallest normal number
+constexpr double kTiny = 0x1p-130;
+
+InterpOptions flushing(bool flat_path = true) {
+  InterpOptions out{.flat_path = flat_path};
+  out.flushed.add(DataType::fp32);
+  return out;
+}
+
+int64_t failures(const Reference& reference, const std::vector<double>& results) {
+  Data data(reference.shape.type, reference.shape.sizes(), results);
+  auto report = compare({"O", data.bytes.data(), data.shape}, reference);
+  EXPECT_TRUE(report.ok());
+  return report->failures;
+}
+
+TEST(FlushedSubnormals, ArithmeticMayLoseThemAndNothingElse) {
+  std::map<std::string, Data> data;
+  data["A"] = Data(DataType::fp32, {5}, {kTiny, -kTiny, 0, kLeast, 1});
+  const std::string text = unary("fp32", 5, " 1: $r = add.fp32($a, $a)\n 2: O = store($r)\n");
+  const std::vector<double> kept = {2 * kTiny, -2 * kTiny, 0, 2 * kLeast, 2};
+  const std::vector<double> lost = {0, -0.0, 0, 2 * kLeast, 2};
+  const Reference strict = bounds(text, data);
+  EXPECT_EQ(failures(strict, kept), 0);
+  EXPECT_EQ(failures(strict, lost), 2);
+  for (bool flat : {true, false}) {
+    const Reference reference = bounds(text, data, flushing(flat));
+    EXPECT_EQ(reference.undecided, std::vector<uint8_t>(5, 0));
+    EXPECT_EQ(failures(reference, kept), 0);
+    EXPECT_EQ(failures(reference, lost), 0);
+    // A zero of exact operands, and what is of normal size, is what it was.
+    EXPECT_EQ(reference.bound[2], strict.bound[2]);
+    EXPECT_EQ(reference.bound[4], strict.bound[4]);
+    EXPECT_EQ(failures(reference, {0, 0, kTiny, 2 * kLeast, 2}), 1);
+    EXPECT_EQ(failures(reference, {0, 0, 0, 0, 2}), 1) << "a normal number was lost";
+    EXPECT_EQ(failures(reference, {0, 0, 0, 2 * kLeast, 2 + 0x1p-20}), 1);
+    EXPECT_EQ(failures(reference, {0, 2 * kLeast, 0, 2 * kLeast, 2}), 1);
+  }
+  auto sample = interpret_sample(parsed(text), args(data), 5, 1, flushing());
+  ASSERT_TRUE(sample.ok());
+  EXPECT_EQ((*sample)[0].bound, bounds(text, data, flushing()).bound);
+}
+
+TEST(FlushedSubnormals, ErrorsPropagate) {
+  std::map<std::string, Data> data;
+  data["A"] = Data(DataType::fp32, {3}, {kTiny, 3 * kLeast, 1});
+  // Lost by the product, and made large again.
+  const Reference scaled =
+      bounds(unary("fp32", 3,
+                   " 1: $h = (fp32)0.125\n 2: $l = (fp32)1267650600228229401496703205376.0\n"
+                   " 3: $m = mul.fp32($a, $h)\n 4: $r = mul.fp32($m, $l)\n 5: O = store($r)\n"),
+             data, flushing());
+  EXPECT_EQ(failures(scaled, {0, 0, 0x1p97}), 0);
+  EXPECT_EQ(failures(scaled, {0, 0x1p-20, 0x1p97}), 1);
+  EXPECT_EQ(failures(scaled, {0, 0, 0x1.001p97}), 1);
+  // A function with a pole may be anywhere; elsewhere it is held.
+  const Reference log =
+      bounds(unary("fp32", 3, " 1: $r = log.fp32($a)\n 2: O = store($r)\n"), data, flushing());
+  EXPECT_EQ(log.undecided, (std::vector<uint8_t>{1, 0, 0}));
+  EXPECT_LT(log.bound[1], 1e-4);
+}
+
+TEST(FlushedSubnormals, ConditionsAndSelections) {
+  std::map<std::string, Data> data;
+  data["A"] = Data(DataType::fp32, {4}, {kTiny, -kTiny, -1, kLeast});
+  const Reference is_true = bounds(
+      unary("fp32", 4, " 1: $r = ident.bool($a)\n 2: O = store($r)\n", "bool"), data, flushing());
+  EXPECT_EQ(is_true.undecided, (std::vector<uint8_t>{1, 1, 0, 0}));
+  const Reference above =
+      bounds(unary("fp32", 4,
+                   " 1: $z = (fp32)0.0\n 2: $r = cmp_gt.fp32($a, $z)\n 3: O = store($r)\n", "bool"),
+             data, flushing());
+  EXPECT_EQ(above.undecided, (std::vector<uint8_t>{1, 1, 0, 0}));
+  // Either operand of a maximum, or zero; what is normal stays exact.
+  for (const char* relu : {" 1: $r = relu.fp32($a)\n 2: O = store($r)\n",
+                           " 1: $z = (fp32)0.0\n 2: $r = max.fp32($a, $z)\n"
+                           " 3: O = store($r)\n"}) {
+    const Reference reference = bounds(unary("fp32", 4, relu), data, flushing());
+    EXPECT_EQ(reference.undecided, std::vector<uint8_t>(4, 0));
+    EXPECT_EQ(failures(reference, {0, -kTiny, 0, kLeast}), 0);
+    EXPECT_EQ(failures(reference, {0, -kTiny, kTiny, kLeast}), 1);
+    EXPECT_EQ(failures(reference, {0, -kTiny, 0, 0}), 1);
+  }
+}
+
+TEST(FlushedSubnormals, Sums) {
+  std::map<std::string, Data> data;
+  data["A"] = Data(DataType::fp32, {1000}, std::vector<double>(1000, kTiny));
+  const std::string text = sum("fp32", 1000, "add.fp32");
+  EXPECT_EQ(failures(bounds(text, data), {0}), 1);
+  EXPECT_EQ(failures(bounds(text, data, flushing()), {0}), 0);
+  EXPECT_EQ(failures(bounds(text, data, flushing(false)), {0}), 0);
+  data["A"] = Data(DataType::fp32, {1000}, std::vector<double>(1000, 0x1p-100));
+  EXPECT_EQ(failures(bounds(text, data, flushing()), {0}), 1);
+  data["A"] = Data(DataType::fp32, {1000}, std::vector<double>(1000, 0));
+  EXPECT_EQ(failures(bounds(text, data, flushing()), {kTiny}), 1);
+}
+
+TEST(FlushedSubnormals, OfOtherTypes) {
+  std::map<std::string, Data> data;
+  const auto lost = [&](DataType type, double value) {
+    data["A"] = Data(type, {1}, {value});
+    const std::string name(name_of(type));
+    return failures(bounds(unary(name, 1, " 1: $r = neg." + name + "($a)\n 2: O = store($r)\n"),
+                           data, flushing()),
+                    {0}) == 0;
+  };
+  EXPECT_TRUE(lost(DataType::bf16, kTiny));
+  EXPECT_FALSE(lost(DataType::fp16, 0x1p-20));
+  EXPECT_FALSE(lost(DataType::fp64, 0x1p-1030));
 }
 
 TEST(Compare, NumbersNansAndOverflow) {

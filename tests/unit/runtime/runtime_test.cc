@@ -228,6 +228,22 @@ TEST_F(RuntimeTest, CheckFindsAWrongElement) {
   }
 }
 
+// Rule M23: what the device's model says reaches the bounds.
+TEST_F(RuntimeTest, CheckAllowsForFlushedSubnormals) {
+  auto program = Program::from_tile({"t", "function (A[N]) -> (R) { R = A + A; }"});
+  auto compilation = lower_program(*program, kThree);
+  ASSERT_TRUE(compilation.ok()) << compilation.status().to_string();
+  std::vector<HostTensor> ins, outs;
+  ins.push_back(*tensor({0x1p-130f, 2, 3}).read());
+  outs.push_back(*tensor({0, 4, 6}).read());
+  for (std::optional<int64_t> sample : {std::optional<int64_t>(), std::optional<int64_t>(3)}) {
+    compilation->flushed = {};
+    EXPECT_EQ((*check_outputs(*compilation, ins, outs, sample))[0].report.failures, 1);
+    compilation->flushed.add(DataType::fp32);
+    EXPECT_EQ((*check_outputs(*compilation, ins, outs, sample))[0].report.failures, 0);
+  }
+}
+
 TEST_F(RuntimeTest, CountsOperations) {
   auto program = Program::from_tile({"t",
                                      "function (A[M, L], B[L, N]) -> (R) { C[i, j : M, N] = +(A[i, "

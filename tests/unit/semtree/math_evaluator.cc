@@ -42,6 +42,13 @@ T rooted(T a, bool inexact) {
   return std::sqrt(a);
 }
 
+template <typename T>
+T flushed(T x) {
+  if constexpr (std::is_same_v<T, float>)
+    if (std::fabs(x) < std::numeric_limits<float>::min()) return std::copysign(0.0f, x);
+  return x;
+}
+
 }  // namespace
 
 MathEvaluator::MathEvaluator(const MathFunction& function, Arithmetic arithmetic)
@@ -207,20 +214,35 @@ template <typename T>
 void MathEvaluator::operate(const Instruction& instruction) {
   const auto& in = instruction.operands;
   const bool inexact = arithmetic_.inexact;
+  // The operands as the operation sees them.
+  using Flushes = Arithmetic::Flushes;
+  const bool flushes = std::is_same_v<T, float> && arithmetic_.flushes == Flushes::all;
+  const bool compares = instruction.op == Op::eq || instruction.op == Op::ne ||
+                        instruction.op == Op::lt || instruction.op == Op::le;
+  const bool sees_zeros =
+      flushes || (compares && std::is_same_v<T, float> && arithmetic_.flushes != Flushes::nothing);
+  T seen[3][kBatch];
+  const auto operand = [&](size_t k) -> const T* {
+    const T* given = slot<T>(in[k]);
+    if (!sees_zeros) return given;
+    std::transform(given, given + kBatch, seen[k], flushed<T>);
+    return seen[k];
+  };
   if (instruction.op == Op::select) {
     const bool* condition = slot<bool>(in[0]);
-    const T *a = slot<T>(in[1]), *b = slot<T>(in[2]);
+    const T *a = operand(1), *b = operand(2);
     T* out = slot<T>(instruction.out);
     for (size_t i = 0; i < kBatch; ++i) out[i] = condition[i] ? a[i] : b[i];
     return;
   }
-  const T* a = slot<T>(in[0]);
-  const T* b = slot<T>(in.size() > 1 ? in[1] : in[0]);
+  const T* a = operand(0);
+  const T* b = in.size() > 1 ? operand(1) : a;
   T* out = slot<T>(instruction.out);
   bool* truth = slot<bool>(instruction.out);
   const auto each = [&](auto* to, const auto& of) {
-    for (size_t i = 0; i < kBatch; ++i)
-      to[i] = static_cast<std::remove_pointer_t<decltype(to)>>(of(i));
+    using To = std::remove_pointer_t<decltype(to)>;
+    for (size_t i = 0; i < kBatch; ++i) to[i] = static_cast<To>(of(i));
+    if (flushes) std::transform(to, to + kBatch, to, flushed<To>);
   };
   switch (instruction.op) {
     case Op::eq: return each(truth, [&](size_t i) { return a[i] == b[i]; });
@@ -240,12 +262,15 @@ void MathEvaluator::operate(const Instruction& instruction) {
       case Op::floor: return each(out, [&](size_t i) { return std::floor(a[i]); });
       case Op::sqrt: return each(out, [&](size_t i) { return rooted(a[i], inexact); });
       case Op::fma: {
-        const T* c = slot<T>(in[2]);
+        const T* c = operand(2);
         const T sign = instruction.negate_product ? T(-1) : T(1);
         const T other = instruction.negate_sum ? T(-1) : T(1);
         if (arithmetic_.fused || arithmetic_.contracted)
           return each(out, [&](size_t i) { return std::fma(sign * a[i], b[i], other * c[i]); });
-        return each(out, [&](size_t i) { return a[i] * b[i] + c[i]; });
+        return each(out, [&](size_t i) {
+          const T product = a[i] * b[i];
+          return (flushes ? flushed(product) : product) + c[i];
+        });
       }
       default: break;
     }

@@ -18,6 +18,9 @@ struct Arithmetic {
   // div and sqrt of fp32 are wrong by two units in the last place, up or down by the operands'
   // bits; a divisor beyond 2^126 or below 2^-126 gives NaN, the root of a negative number 1.
   bool inexact = false;
+  // Subnormal operands and results of fp32 become zeros with their sign: of comparisons alone, or
+  // of all operations but bits.
+  enum class Flushes { nothing, comparisons, all } flushes = Flushes::nothing;
 };
 
 // Runs one function. What a condition keeps is garbage where it did not hold. For one thread.
