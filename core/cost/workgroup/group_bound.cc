@@ -107,7 +107,9 @@ class Bound {
     const auto shares = static_cast<double>(parts);
     const Lanes few = lanes_of(least_.held * shares, conditions_, few_staged_, least_loads_of,
                                group_lanes, rates_);
-    if (few.fit < 1) return kNone;
+    const double fit =
+        fit_in_local(few.fit, few_staged_.least_bytes * static_cast<double>(form_.depth), rates_);
+    if (fit < 1) return kNone;
     // Points of a lane's part in a step. If the parts do not divide them, one part has more.
     const double fewest = least_.reductions / shares,
                  most = std::min(most_.reductions,
@@ -115,9 +117,9 @@ class Bound {
     const double sums = std::min(std::ceil(most_.held * shares / few.lanes),
                                  static_cast<double>(parts > 1 ? kMostSumsOfParts : kMostSums));
     const double steps = most_.steps;
-    // Rounds of `few.fit` groups: each takes what one group takes alone, and `issue` for each
+    // Rounds of `fit` groups: each takes what one group takes alone, and `issue` for each
     // further group.
-    const double rounds = std::ceil(groups_ / few.fit);
+    const double rounds = std::ceil(groups_ / fit);
     const double copying = few_copied_ / few.lanes;
     const double alone = alone_cycles(few, fewest, copying, 0, rates_),
                  issue = issue_cycles(few, fewest, copying, rates_);
@@ -134,13 +136,13 @@ class Bound {
     if (more >= 0) {
       double latency = rounds * steps * more;
       if (of_step >= 0)
-        latency = std::max(latency, points_ / (most_.outputs * few.fit) *
+        latency = std::max(latency, points_ / (most_.outputs * fit) *
                                         (of_point / shares + of_step / most_.reductions));
       cycles = std::max(cycles, work + latency);
     }
     cycles = std::max(cycles, kPieces * bytes_ + looking_up_);
     if (parts == 1) return cycles;
-    const Rounds all = rounds_of(most_.groups, few.fit, rates_);
+    const Rounds all = rounds_of(most_.groups, fit, rates_);
     const PartsEnd end = parts_end(block_, least_.outputs, parts, 0, rates_);
     return cycles + (all.full + (all.rest > 0 ? 1 : 0)) * end.alone;
   }

@@ -100,17 +100,18 @@ class BestTime {
   template <typename Step>
   void compare(GroupTime time, const Lanes& of, int64_t group_lanes, int64_t parts,
                const PartsEnd& end, double steps, double ends, const Step& step) {
-    if (of.fit < 1) return;
-    const Rounds rounds = rounds_of(counts_.groups, of.fit, rates_);
+    const double fit = fit_in_local(of.fit, time.local_bytes, rates_);
+    if (fit < 1) return;
+    const Rounds rounds = rounds_of(counts_.groups, fit, rates_);
     const auto round = [&](double beside) {
       return steps * step(beside) + ends + end.alone + beside * end.issue;
     };
-    time.cycles = rounds.full * round(of.fit) + (rounds.rest > 0 ? round(rounds.rest) : 0);
+    time.cycles = rounds.full * round(fit) + (rounds.rest > 0 ? round(rounds.rest) : 0);
     if (time.cycles >= best_.cycles) return;
     time.group_lanes = group_lanes;
     time.parts = parts;
     time.sums = of.sums;
-    time.beside = rounds.full > 0 ? of.fit : rounds.rest;
+    time.beside = rounds.full > 0 ? fit : rounds.rest;
     time.step_cycles = step(time.beside);
     best_ = time;
   }
@@ -147,6 +148,7 @@ std::optional<GroupRates> group_rates(const HardwareModel& model, const std::str
       own->size_bytes * std::max<int64_t>(1, own->count / std::max<int64_t>(1, unit->count));
   out.lane_registers = own->size_bytes;
   out.local_bytes = shared->size_bytes;
+  out.unit_local_bytes = shared->unit_bytes;
   out.bank_bytes = shared->banks * shared->bank_bytes;
   out.local_latency = shared->latency_cycles;
   if (model.settings->mem_width > 0) out.line_bytes = model.settings->mem_width;

@@ -57,6 +57,7 @@ struct GroupRates {
   int64_t registers = 0;         // bytes
   int64_t lane_registers = 0;    // bytes that one lane may have
   int64_t local_bytes = 0;       // of one group
+  int64_t unit_local_bytes = 0;  // of all groups that it runs at once; 0: not a limit
   int64_t bank_bytes = 0;        // of all banks of local memory together; 0: not known
   double global_latency = 0;     // of main memory
   double local_latency = 0;

@@ -297,6 +297,11 @@ Lanes lanes_of(double outputs, double conditions, const Staged& staged, LoadsOf 
   return out;
 }
 
+double fit_in_local(double fit, double local_bytes, const GroupRates& rates) {
+  if (rates.unit_local_bytes == 0 || local_bytes <= 0) return fit;
+  return std::min(fit, std::floor(static_cast<double>(rates.unit_local_bytes) / local_bytes));
+}
+
 double alone_cycles(const Lanes& of, double reductions, double copying, double waits,
                     const GroupRates& rates) {
   return rates.global_latency + reductions * (rates.local_latency + waits + of.point * of.warps) +

@@ -116,6 +116,9 @@ struct Lanes {
 Lanes lanes_of(double outputs, double conditions, const Staged& staged, LoadsOf loads,
                int64_t group_lanes, const GroupRates& rates);
 
+// How many of `fit` groups run at once if each has so much of the unit's local memory.
+double fit_in_local(double fit, double local_bytes, const GroupRates& rates);
+
 // Cycles of a step of a group alone, and cycles that each further group takes of the unit.
 // `copying`: instructions of each lane.
 double alone_cycles(const Lanes& of, double reductions, double copying, double waits,

@@ -31,6 +31,7 @@ class Case {
     rates_.registers = static_cast<int64_t>(one_of({64, 256})) << 10;
     rates_.lane_registers = static_cast<int64_t>(one_of({512, 1024, 4096}));
     rates_.local_bytes = static_cast<int64_t>(one_of({2, 48, 200})) << 10;
+    rates_.unit_local_bytes = static_cast<int64_t>(one_of({0, 50, 100})) << 10;
     rates_.bank_bytes = static_cast<int64_t>(one_of({0, 128}));
     rates_.global_latency = one_of({0, 20, 400});
     rates_.local_latency = one_of({0, 11, 100});

@@ -117,6 +117,21 @@ TEST(GroupTime, WhatDoesNotFit) {
   EXPECT_FALSE(all_larger_are_over(block, {64, 64, 8}, {2}, rates()));
 }
 
+// Groups that run at once share the local memory of their unit.
+TEST(GroupTime, LocalMemoryOfAUnitLimitsHowManyGroupsRunAtOnce) {
+  const TiledBlock block = product(2048, 2048, 256);
+  const Tile tile = {64, 64, 16};
+  const GroupTime all = group_time(block, tile, {2}, rates());
+  ASSERT_GT(all.beside, 3);
+  GroupRates little = rates();
+  little.unit_local_bytes = static_cast<int64_t>(2 * all.local_bytes) + 1;
+  const GroupTime two = group_time(block, tile, {2}, little);
+  EXPECT_EQ(two.beside, 2);
+  EXPECT_GT(two.cycles, all.cycles);
+  little.unit_local_bytes = static_cast<int64_t>(all.local_bytes) - 1;
+  EXPECT_TRUE(std::isinf(group_time(block, tile, {2}, little).cycles));
+}
+
 TEST(GroupTime, GrowsWithWorkAndLatency) {
   const Tile tile = {64, 64, 16};
   const double once = group_time(product(1024, 1024, 1024), tile, {2}, rates()).cycles;

@@ -444,6 +444,7 @@ GroupRates random_rates(std::mt19937& random) {
   out.registers = static_cast<int64_t>(one_of({16 << 10, 128 << 10}));
   out.lane_registers = static_cast<int64_t>(one_of({300, 1024}));
   out.local_bytes = static_cast<int64_t>(one_of({2048, 1 << 20}));
+  out.unit_local_bytes = static_cast<int64_t>(one_of({0, 4096, 1 << 20}));
   out.global_latency = one_of({0, 40, 400});
   out.local_latency = one_of({0, 30});
   out.bank_bytes = static_cast<int64_t>(one_of({0, 64, 128}));
