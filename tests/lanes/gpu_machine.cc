@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu_machine.h"
 
-#include <gtest/gtest.h>
-
-#include <iostream>
-
 #include "emit/dialect.h"
 #include "kernel_shapes.h"
-#include "program_run.h"
 #include "stria/base/file.h"
-#include "stria/builtins/evaluate.h"
-#include "stria/passes/all_passes.h"
 
 namespace stria::lanes {
 namespace {
@@ -56,16 +49,6 @@ Machine make_machine(const std::string& name, const Numbers& numbers) {
 
 }  // namespace
 
-Machine with_pipeline(const Machine& usual, const std::string& path,
-                      const TemplateSettings& settings) {
-  auto pipeline = parse_pipeline({path, read_file(path).value()}, settings, usual.model,
-                                 passes::pass_registry());
-  STRIA_CHECK(pipeline.ok(), "{}", pipeline.status().to_string());
-  Machine out = usual;
-  out.pipeline = std::move(pipeline).value();
-  return out;
-}
-
 const std::vector<Machine>& gpus() {
   static const std::vector<Machine> all = {
       make_machine("usual", {}), make_machine("large", {.units = 132}),
@@ -79,42 +62,6 @@ Machine made_up_gpu(trust::Dice& dice) {
                            .threads = int64_t{16} << dice.between(0, 6),
                            .vector_bytes = int64_t{4} << dice.between(0, 3)};
   return make_machine(numbers.text(), numbers);
-}
-
-Result<stripe::Program> compile(const Machine& machine, const stripe::Program& generic) {
-  static const EvaluateIntrinsic evaluator = evaluate;
-  stripe::Program device = generic;
-  PipelineOptions how;
-  how.verify_each = false;
-  how.evaluate = &evaluator;
-  STRIA_RETURN_IF_ERROR(run_pipeline(device, machine.pipeline, machine.model, how).status());
-  STRIA_ASSIGN(const semtree::ProgramKernels kernels, semtree::kernels_of(device));
-  for (const semtree::KernelBlock& kernel : kernels.kernels)
-    STRIA_RETURN_IF_ERROR(semtree::build_kernel(kernel, machine.options).status());
-  return device;
-}
-
-std::string wrong_on(const Machine& machine, passes::TileProgram& program, uint64_t seed,
-                     RunCounts& counts) {
-  const Result<stripe::Program> device = compile(machine, program.generic);
-  if (device.ok())
-    return passes::wrong_values(program, [&](const std::vector<interp::TensorArg>& tensors) {
-      return run_program(*device, machine.options, tensors, seed, counts);
-    });
-  const StatusCode code = device.status().code();
-  const bool refused = code == StatusCode::unsupported || code == StatusCode::out_of_range;
-  if (!refused || !machine.may_refuse) return device.status().to_string();
-  ++counts.refused;
-  return "";
-}
-
-void expect_groups(const RunCounts& counts) {
-  std::cout << fmt::format(
-      "groups: {}, of several lanes: {}, barriers met: {}, elements touched: {}, programs refused: "
-      "{}\n",
-      counts.groups, counts.groups_of_lanes, counts.barriers, counts.accesses, counts.refused);
-  EXPECT_GT(counts.groups_of_lanes, 0);
-  EXPECT_GT(counts.barriers, 0);
 }
 
 }  // namespace stria::lanes

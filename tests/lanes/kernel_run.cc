@@ -323,6 +323,24 @@ class KernelRun {
     if (by_group.number >= 0)
       return fault("groups {} and {} touch element {} of '{}': {} and {}", by_group.number, group_,
                    element, name, text_of(*by_group.statement), text_of(*lane.statement));
+    return record_store(at, lane, writes, name, element);
+  }
+
+  // What is stored over something that nothing has read was computed twice.
+  Status record_store(const Element& at, const Party& lane, bool writes, const std::string& name,
+                      int64_t element) {
+    uint64_t& stored = at.memory->stored[static_cast<size_t>(at.element)];
+    if (!writes) {
+      stored = 0;
+      return {};
+    }
+    ++counts_.stores;
+    if (stored == launch_)
+      return fault(
+          "element {} of '{}' is stored twice, and nothing read it in between: lane {} of "
+          "group {}, {}",
+          element, name, lane.number, group_, text_of(*lane.statement));
+    stored = launch_;
     return {};
   }
 
@@ -353,6 +371,7 @@ RunCounts& RunCounts::operator+=(const RunCounts& other) {
   groups_of_lanes += other.groups_of_lanes;
   barriers += other.barriers;
   accesses += other.accesses;
+  stores += other.stores;
   refused += other.refused;
   return *this;
 }

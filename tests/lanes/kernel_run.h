@@ -26,7 +26,8 @@ struct RunCounts {
   int64_t groups_of_lanes = 0;  // of more than one
   int64_t barriers = 0;         // times that a group met at one
   int64_t accesses = 0;         // elements of tensors and of shared arrays that were touched
-  int64_t refused = 0;          // programs that were not run (gpu_machine.h)
+  int64_t stores = 0;           // elements of tensors that were stored
+  int64_t refused = 0;          // programs that were not run (machine.h)
   RunCounts& operator+=(const RunCounts& other);
 };
 
@@ -36,6 +37,8 @@ struct RunCounts {
 //     barriers, one of them writing, and two groups that do so in one run;
 //   * a barrier that not all lanes of the group meet: loops and conditions around it are the same
 //   for all;
+//   * an element of a parameter that is stored, and stored again with nothing that reads it in
+//     between: tiles that overlap;
 //   * an access outside of an array or parameter, or a write to what is not writable;
 //   * poison where a place, a bound, a condition or a mask hangs on it;
 //   * whatever else breaks a promise of core/semtree/tree/tree.h that the run comes upon.

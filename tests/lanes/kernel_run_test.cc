@@ -139,7 +139,8 @@ TEST(KernelRun, PassesOfALoop) {
     round.push_back({Barrier{}});
     const ExprRef value =
         k.load(round, Kernel::at(Kernel::kNear, binary(Op::sub, number(3), k.lane())));
-    round.push_back({Store{Kernel::at(Kernel::kR, k.lane()), value}});
+    const ExprRef place = binary(Op::add, k.lane(), binary(Op::mul, k.use(i), number(kLanes)));
+    round.push_back({Store{Kernel::at(Kernel::kR, place), value}});
     if (barrier) round.push_back({Barrier{}});
     k.function.body.push_back({For{i, number(0), number(2), round}});
     return k.run();
@@ -178,15 +179,40 @@ TEST(KernelRun, BarriersOfParameters) {
   const auto handed_on = [](Barrier barrier, bool shared) {
     Kernel k;
     k.function.params[Kernel::kR].shared = shared;
+    k.function.params[Kernel::kR].readable = true;
     Body& body = k.function.body;
     body.push_back({Store{Kernel::at(Kernel::kR, k.lane()), one()}});
     body.push_back({barrier});
-    body.push_back({Store{Kernel::at(Kernel::kR, binary(Op::sub, number(3), k.lane())), one()}});
+    const Place other = Kernel::at(Kernel::kR, binary(Op::sub, number(3), k.lane()));
+    body.push_back({Store{other, k.load(body, other)}});
     return k.run();
   };
   EXPECT_EQ(handed_on({true}, true), "");
   EXPECT_THAT(handed_on({false}, true), HasSubstr("of 'R' with no barrier between that orders it"));
   EXPECT_THAT(handed_on({true}, false), HasSubstr("of 'R' with no barrier between that orders it"));
+}
+
+// Work that is done twice changes no value if it is a copy or a maximum.
+TEST(KernelRun, WhatIsStoredTwice) {
+  for (const bool reads : {false, true}) {
+    Kernel k;
+    k.function.params[Kernel::kR].readable = true;
+    const int i = k.var("i", kIndex);
+    Body round;
+    const Place place = Kernel::at(Kernel::kR, k.lane());
+    round.push_back({Store{place, reads ? k.load(round, place) : one()}});
+    for (int n = 0; n < 16; ++n) k.r.store(n, {Scalar::of_float(kFloat, n), false});
+    Kernel once = k;
+    k.function.body.push_back({For{i, number(0), number(2), round}});
+    if (reads)
+      EXPECT_EQ(k.run(), "");
+    else
+      EXPECT_THAT(k.run(), HasSubstr("of 'R' is stored twice, and nothing read it in between"));
+    // Each launch for itself.
+    once.function.body = round;
+    EXPECT_EQ(once.run(), "");
+    EXPECT_EQ(once.run(), "");
+  }
 }
 
 TEST(KernelRun, ABarrierThatNotAllLanesMeet) {
@@ -241,10 +267,10 @@ TEST(KernelRun, WhatWasNeverWritten) {
   body.push_back({Store{Kernel::at(Kernel::kR, k.lane()), binary(Op::add, value, one())}});
   EXPECT_EQ(k.run(), "");
   EXPECT_TRUE(k.r.load(0).poison);
-  body.push_back({Store{Kernel::at(Kernel::kR, k.lane()),
+  body.push_back({Store{Kernel::at(Kernel::kR, k.lane(), kLanes),
                         select(binary(Op::lt, k.lane(), number(9)), one(), value)}});
   EXPECT_EQ(k.run(), "");
-  EXPECT_FALSE(k.r.load(0).poison);
+  EXPECT_FALSE(k.r.load(kLanes).poison);
   Kernel place = k, condition = k;
   place.function.body.push_back({Store{Kernel::at(Kernel::kR, convert_to(kIndex, value)), one()}});
   EXPECT_THAT(place.run(), HasSubstr("the place in 'R' hangs on what was never written"));

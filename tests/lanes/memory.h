@@ -19,7 +19,8 @@ struct Memory {
         bytes(static_cast<size_t>(count * byte_size(type))),
         poison(static_cast<size_t>(count), true),
         by_lanes(recorded ? poison.size() : 0),
-        by_groups(recorded ? poison.size() : 0) {}
+        by_groups(recorded ? poison.size() : 0),
+        stored(recorded ? poison.size() : 0) {}
 
   int64_t count() const { return static_cast<int64_t>(poison.size()); }
   Value load(int64_t element) const {
@@ -40,6 +41,8 @@ struct Memory {
   std::vector<uint8_t> bytes;
   std::vector<uint8_t> poison;
   std::vector<AccessRecord> by_lanes, by_groups;
+  // The launch that has stored the element and not read it since; 0: none.
+  std::vector<uint64_t> stored;
 };
 
 }  // namespace stria::lanes
