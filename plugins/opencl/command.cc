@@ -73,6 +73,20 @@ cl_event event_in_order(const Batch& batch, const Submitted& submitted) {
   return code == CL_SUCCESS ? all : nullptr;
 }
 
+// Why the driver does not get the command: a test wants it so (sdk/fault_injection.h), or the
+// device is lost.
+sdk::Outcome injected(Batch& batch, const Command& command) {
+  Context& context = batch.queue.context();
+  if (sdk::Outcome lost = context.lost()) return lost;
+  const sdk::InjectedFault fault = context.faults().next();
+  if (fault == sdk::InjectedFault::none) return nullptr;
+  const std::string what = command.describe() + " in " + batch.queue.name();
+  if (fault == sdk::InjectedFault::fail)
+    return std::make_shared<sdk::Failure>(failure_of(CL_OUT_OF_RESOURCES, what, context.name()));
+  context.lose(what + ": " + name_of_code(CL_OUT_OF_RESOURCES));
+  return context.lost();
+}
+
 // Gives the batch to the driver and hands it on to the queue.
 void submit(std::unique_ptr<Batch> batch, bool soon) {
   Queue& queue = batch->queue;
@@ -100,6 +114,13 @@ bool known_to(const Queue& queue, const sdk::Event& event) {
 }
 
 }  // namespace
+
+std::string Command::describe() const {
+  const auto* launch = std::get_if<KernelLaunch>(&work);
+  if (!launch) return what;
+  return std::string(what) + " of '" + static_cast<const QueuedKernel&>(*launch->kernel).symbol() +
+         "'";
+}
 
 cl_int Command::enqueue(cl_command_queue queue, cl_uint count, const cl_event* waits,
                         cl_event* event) const {
@@ -167,6 +188,7 @@ std::function<void()> give(Batch& batch) {
   for (size_t n = 0; n < count; ++n) {
     if (!wait_list(batch, n, submitted, list)) continue;
     const Command& command = batch.commands[n];
+    if ((batch.refused[n] = injected(batch, command))) continue;
     const bool has_one = each_has_one || n == 0 || n + 1 == count;
     cl_event& handle = submitted.handles[n];
     try {

@@ -32,6 +32,7 @@ using Enqueue = std::function<cl_int(cl_uint count, const cl_event* waits, cl_ev
 // A kernel of this plugin's libraries.
 class QueuedKernel : public sdk::Kernel {
  public:
+  virtual const std::string& symbol() const = 0;  // "k0_a", for messages
   // Gives the kernel to the driver; throws sdk::Error if the driver refuses.
   virtual void enqueue(cl_command_queue queue, const std::vector<sdk::Argument>& arguments,
                        cl_uint count, const cl_event* waits, cl_event* event) const = 0;
@@ -50,6 +51,8 @@ struct Command {
   // for what the batch waits for. The array is the caller's during start(), then the batch's.
   std::span<const uint32_t> after = {};
 
+  // "clEnqueueNDRangeKernel of 'k0_a'".
+  std::string describe() const;
   // Like Enqueue; a kernel goes to `queue`.
   cl_int enqueue(cl_command_queue queue, cl_uint count, const cl_event* waits,
                  cl_event* event) const;

@@ -11,7 +11,11 @@ namespace stria::opencl {
 
 Context::Context(const sdk::Host& host, const OpenCl& cl, FoundDevice device,
                  ContextOptions options)
-    : host_(host), cl_(cl), device_(std::move(device)), options_(options) {
+    : host_(host),
+      cl_(cl),
+      device_(std::move(device)),
+      options_(std::move(options)),
+      faults_(options_.inject, device_.info.id) {
   cl_int code = CL_SUCCESS;
   handle_ = cl_.clCreateContext(nullptr, 1, &device_.handle, nullptr, nullptr, &code);
   check(code, "clCreateContext", name());

@@ -10,6 +10,7 @@
 
 #include "device_query.h"
 #include "loader.h"
+#include "stria/sdk/fault_injection.h"
 #include "stria/sdk/host.h"
 
 namespace stria::opencl {
@@ -22,6 +23,7 @@ struct ContextOptions {
   std::chrono::milliseconds hang_limit{0};
   bool event_each = false;   // each command has an event of its own, needed or not
   uint32_t build_parts = 1;  // a library becomes so many programs, built at the same time
+  sdk::FaultPlan inject;
 };
 
 // The plugin's driver owns it until it shuts down, when no work is in flight. Objects that a
@@ -58,6 +60,7 @@ class Context {
   // finds out.
   bool event_each() const;
   size_t build_parts() const { return options_.build_parts; }
+  sdk::FaultInjection& faults() { return faults_; }
 
   // How long a command may take before the device counts as lost; 0: for ever. The time begins when
   // the work handed to its queue before it has ended, so waits for other queues count as its own
@@ -77,6 +80,7 @@ class Context {
   const OpenCl& cl_;
   const FoundDevice device_;
   const ContextOptions options_;
+  sdk::FaultInjection faults_;
   cl_context handle_ = nullptr;
   Queue* transfer_queue_ = nullptr;
   std::atomic<bool> is_lost_{false};

@@ -28,14 +28,15 @@ ClDriver::ClDriver(const sdk::Host& host, sdk::DriverOptions options)
         context_options_.event_each = value.get<bool>();
       else if (key == "hang_limit_ms" && value.is_number_unsigned() && value <= UINT32_MAX)
         context_options_.hang_limit = std::chrono::milliseconds(value.get<uint32_t>());
-      else
+      else if (!(key == "inject" && sdk::read_fault_plan(value, context_options_.inject)))
         good = false;
     }
   if (!good)
     throw sdk::Error(STRIA_INVALID_ARGUMENT,
                      "options are " + text +
                          R"(, not like {"loader": "libOpenCL.so.1", "in_order": false, )" +
-                         R"("build_parts": 1, "event_each": false, "hang_limit_ms": 0})");
+                         R"("build_parts": 1, "event_each": false, "hang_limit_ms": 0, )" +
+                         R"("inject": {"submit": 3, "then": "lose"}})");
 }
 
 std::vector<FoundDevice> ClDriver::find() {

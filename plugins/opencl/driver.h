@@ -27,6 +27,7 @@ namespace stria::opencl {
 //                                A batch that nobody watches has so much time for each of its
 //                                commands. The time begins when the work before it in its queue has
 //                                ended, so waits for other queues count
+//   "inject": {}                 a hook for tests: see stria/sdk/fault_injection.h
 class ClDriver final : public sdk::Driver {
  public:
   ClDriver(const sdk::Host& host, sdk::DriverOptions options);

@@ -45,6 +45,7 @@ class ClLibrary final : public sdk::Library {
 // Outlives its library: the driver counts references.
 class ClKernel final : public QueuedKernel {
  public:
+  const std::string& symbol() const override { return symbol_; }
   // `code`: the kernel alone.
   ClKernel(Context& context, cl_program program, const semtree::SourceKernel& source,
            ProgramCode code);

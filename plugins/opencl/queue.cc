@@ -42,6 +42,11 @@ Queue::~Queue() {
   if (!context_.lost()) context_.cl().clReleaseCommandQueue(handle_);
 }
 
+const char* Queue::name() const {
+  if (&context_.transfer_queue() == this) return "queue 'transfer'";
+  return in_order_ ? "queue 'in order'" : "queue 'out of order'";
+}
+
 void Queue::run() {
   std::unique_lock<std::mutex> lock(mutex_);
   // While threads that wait end batches this one only looks now and then, without being woken.
@@ -235,8 +240,8 @@ sdk::Outcome Queue::wait_for(Command* commands, size_t count, cl_event first, cl
     return nullptr;
   }
   if (status < 0) {
-    auto failure =
-        std::make_shared<sdk::Failure>(failure_of(status, command.what, context_.name()));
+    auto failure = std::make_shared<sdk::Failure>(
+        failure_of(status, command.describe() + " in " + name(), context_.name()));
     // A failed wait is no failure of the device.
     if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) return failure;
     // A device that is well finishes the rest.
@@ -245,7 +250,7 @@ sdk::Outcome Queue::wait_for(Command* commands, size_t count, cl_event first, cl
     context_.lose(failure->message + ", then clFinish: " + name_of_code(code));
   } else if (!context_.lost()) {
     const auto limit = limit_of(count);
-    context_.lose(std::string(command.what) +
+    context_.lose(command.describe() + " in " + name() +
                   (count > 1 ? ", the last of " + std::to_string(count) + " commands," : "") +
                   " has not ended" +
                   (limit.count() > 0 ? " after " + std::to_string(limit.count()) + " ms"

@@ -30,6 +30,8 @@ class Queue {
   cl_command_queue handle() const { return handle_; }
   // Does it run one command after another, so that none needs to name an earlier one?
   bool in_order() const { return in_order_; }
+  // "queue 'transfer'", for messages.
+  const char* name() const;
 
   // Held from before a batch's first command is given to the driver until the batch is pushed.
   std::mutex& giving() { return giving_; }

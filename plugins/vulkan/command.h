@@ -71,7 +71,8 @@ struct Submission {
   size_t commands = 1;
   sdk::Ref<CommandEvent> done;  // of all
   sdk::Ref<Recording> recording = {};
-  sdk::Outcome refused = nullptr;  // why the driver has not got it
+  uint64_t given = 0;              // up to this number of the queue the driver has it; 0: nothing
+  sdk::Outcome refused = nullptr;  // why the driver has not got it, or not all of it
 };
 
 // Starts what `record` makes, `commands` commands, when `waits` are over. `tracker` counts it until
@@ -79,7 +80,8 @@ struct Submission {
 // recording has a mark before the first command and one behind each, otherwise one before all and
 // one behind all. Throws if the device is lost.
 //
-// The driver runs all of a submission or loses the device.
+// The driver runs all of a submission or loses the device, or refuses it, or a part of it where it
+// has several. What it has run then is no harm: whoever comes after the submission fails.
 sdk::Ref<sdk::Event> start(Queue& queue, const sdk::Ref<sdk::Tracker>& tracker,
                            std::function<sdk::Ref<Recording>()> record, size_t commands,
                            sdk::Waits waits, std::vector<sdk::Ref<sdk::Event>>* each = nullptr);

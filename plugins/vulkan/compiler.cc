@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "dispatch_time.h"
+#include "emit/group_check.h"
 #include "emit/program.h"
 #include "library.h"
 #include "stria/codegen/code_generator.h"
@@ -14,6 +16,21 @@ namespace {
 constexpr int64_t kGroupPoints = 256;
 // On a processor's cores several small groups share the work better than one.
 constexpr int64_t kGroupPointsOfSoftware = 64;
+
+// llvmpipe counts down from a number in every loop of a kernel, and leaves them all when it is 0.
+void check_iterations(const std::vector<KernelCode>& kernels, const FoundDevice& device) {
+  const int64_t most = device.limits.loop_iterations;
+  if (most == 0) return;
+  for (const KernelCode& kernel : kernels) {
+    const double iterations = work_of_group(kernel).iterations;
+    if (iterations > static_cast<double>(most))
+      throw sdk::Error(
+          STRIA_OUT_OF_RANGE,
+          fmt::format("kernel '{}': a lane runs up to {:.0f} iterations of loops; '{}' "
+                      "runs {} at most, and leaves the others out",
+                      kernel.name, iterations, device.info.name, most));
+  }
+}
 
 }  // namespace
 
@@ -28,9 +45,12 @@ sdk::Ref<sdk::Library> VulkanCompiler::compile(std::string_view stripe, std::str
                                  device.is_software ? kGroupPointsOfSoftware : kGroupPoints);
   source.build.enough_parallel_points = INT32_MAX;
   source.print_semtree = request.dump_source;
-  return sdk::make<VulkanLibrary>(
-      context_, code_generator::require(build_kernels(request.program, features, source)),
-      features);
+  std::vector<KernelCode> kernels =
+      code_generator::require(build_kernels(request.program, features, source));
+  code_generator::require(
+      check_groups(request.program, kernels, features, device.limits, device.subgroup));
+  check_iterations(kernels, device);
+  return sdk::make<VulkanLibrary>(context_, std::move(kernels), features);
 }
 
 }  // namespace stria::vulkan

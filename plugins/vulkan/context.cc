@@ -2,12 +2,16 @@
 #include "context.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <system_error>
 
 #include "device_queue.h"
+#include "display.h"
 #include "fault_report.h"
 #include "pipelines.h"
 #include "queue.h"
+#include "stria/base/file.h"
+#include "stria/codegen/code_generator.h"
 
 namespace stria::vulkan {
 namespace {
@@ -49,6 +53,7 @@ Context::Context(const sdk::Host& host, const Instance& instance, FoundDevice de
   try {
     create_queues();
     create_memory();
+    set_dispatch_limit();
     pipelines_ = std::make_unique<Pipelines>(*this);
   } catch (...) {
     all_.clear();
@@ -150,6 +155,27 @@ void Context::create_memory() {
   staging_memory_ = std::make_unique<Allocator>(*this, staging);
 }
 
+void Context::set_dispatch_limit() {
+  // Longer than a display may stand still without anybody noticing, and a fourth of what the
+  // watchdogs of most systems allow.
+  constexpr double kOfDisplayMs = 500;
+  const double ms = options_.dispatch_limit_ms.value_or(
+      device_.may_have_display && drives_display(device_.pci) ? kOfDisplayMs : 0);
+  if (ms <= 0) return;
+  if (!device_.cuts_rightly) {
+    if (!options_.dispatch_limit_ms) return;
+    throw sdk::Error(STRIA_UNSUPPORTED, "option dispatch_limit_ms of " + std::to_string(ms) +
+                                              ": kernels cut into "
+                                              "several dispatches come out wrong on '" +
+                                              name() + "'; 0 runs them whole");
+  }
+  const std::filesystem::path file = std::filesystem::path(options_.folder) / "hw" /
+                                     (device_.is_software ? "software.json" : "gpu.json");
+  rates_ = rates_of(code_generator::require(load_hardware_model(
+      {file.string(), code_generator::require(read_file(file))}, {}, device_.info.properties)));
+  dispatch_limit_ = {ms * 1e6, rates_.units};
+}
+
 VkResult Context::create_buffer(uint64_t bytes, VkBuffer& out) const {
   const uint32_t families[] = {device_.compute.index, device_.transfer.index};
   VkBufferCreateInfo info{};
@@ -204,13 +230,22 @@ void Context::lose(const std::string& why, bool driver_says_so) {
   const std::string report = driver_says_so ? fault_report(*this) : "";
   std::lock_guard<std::mutex> lock(mutex_);
   if (lost_) return;
-  lost_ = std::make_shared<sdk::Failure>(
-      sdk::Failure{STRIA_DEVICE_LOST,
-                   "'" + name() + "' is lost: " + why + (report.empty() ? "" : "; " + report),
-                   VK_ERROR_DEVICE_LOST,
-                   name_of_code(VK_ERROR_DEVICE_LOST),
-                   {},
-                   "end the process, and reset the device if it does not come back by itself"});
+  // Whoever notices the loss is often not whose work has caused it.
+  constexpr int kMostNamed = 8;
+  std::string others;
+  int named = 0;
+  for (const auto& queue : all_) {
+    const std::string work = queue->under_way();
+    if (work.empty() || why.find(work) != std::string::npos || ++named > kMostNamed) continue;
+    others += (named == 1 ? "; under way: " : "; ") + work;
+  }
+  lost_ = std::make_shared<sdk::Failure>(sdk::Failure{
+      STRIA_DEVICE_LOST,
+      "'" + name() + "' is lost: " + why + others + (report.empty() ? "" : "; " + report),
+      VK_ERROR_DEVICE_LOST,
+      name_of_code(VK_ERROR_DEVICE_LOST),
+      {},
+      "end the process, and reset the device if it does not come back by itself"});
   is_lost_ = true;
 }
 

@@ -6,10 +6,13 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "device_query.h"
+#include "dispatch_plan.h"
+#include "dispatch_time.h"
 #include "loader.h"
 #include "memory.h"
 #include "stria/sdk/fault_injection.h"
@@ -24,7 +27,10 @@ class Queue;
 struct ContextOptions {
   // How long a submission may take (Context::hang_limit); 0: no limit.
   std::chrono::milliseconds hang_limit{0};
+  // What a submission may be predicted to take (driver.h); none: as the device's display needs.
+  std::optional<double> dispatch_limit_ms;
   bool always_stage = false;  // copies in and out, even if the host could reach the memory
+  std::string folder;         // the plugin's: its hardware models are there
   sdk::FaultPlan inject;
 };
 
@@ -68,11 +74,17 @@ class Context {
   // counts as lost: so much for each of its commands. 0: for ever.
   std::chrono::milliseconds hang_limit() const { return options_.hang_limit; }
 
+  // What one submission may be predicted to take.
+  const DispatchLimit& dispatch_limit() const { return dispatch_limit_; }
+  bool cuts_dispatches() const { return dispatch_limit_.ns > 0; }
+  // By the device's model; only where dispatches are cut.
+  const ModelRates& rates() const { return rates_; }
+
   // Throws what a call that answered `code` means, unless that is VK_SUCCESS. After
   // VK_ERROR_DEVICE_LOST the device is lost.
   void check(VkResult code, const std::string& what);
-  // Marks the device as lost, because of `why`; the first reason holds. `driver_says_so`: the
-  // driver may be asked what happened.
+  // Marks the device as lost, because of `why`; the first reason holds, with what else is under
+  // way. `driver_says_so`: the driver may be asked what happened.
   void lose(const std::string& why, bool driver_says_so);
   // The failure that everything has from then on, STRIA_DEVICE_LOST; null if the device is not
   // lost.
@@ -84,12 +96,15 @@ class Context {
   void create_device();
   void create_queues();
   void create_memory();
+  void set_dispatch_limit();
 
   const sdk::Host& host_;
   const Instance& instance_;
   const FoundDevice device_;
   const ContextOptions options_;
   sdk::FaultInjection faults_;
+  DispatchLimit dispatch_limit_;
+  ModelRates rates_;
   VkDevice handle_ = nullptr;
   DeviceFunctions vk_;
   std::unique_ptr<DeviceQueue> compute_, transfer_;  // transfer_ may be null: then it is compute_

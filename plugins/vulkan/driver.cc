@@ -6,7 +6,9 @@
 
 #include "buffer.h"
 #include "compiler.h"
+#include "device_rates.h"
 #include "executor.h"
+#include "stria/base/cache_folder.h"
 
 namespace stria::vulkan {
 namespace {
@@ -28,6 +30,7 @@ bool read_hidden(const nlohmann::json& value, std::set<std::string>& out) {
 VulkanDriver::VulkanDriver(const sdk::Host& host, sdk::DriverOptions options)
     : Driver(host, std::move(options)) {
   read_options(this->options().options);
+  context_options_.folder = this->options().directory;
 }
 
 void VulkanDriver::read_options(const std::string& text) {
@@ -39,6 +42,10 @@ void VulkanDriver::read_options(const std::string& text) {
         loader_ = value.get<std::string>();
       else if (key == "hang_limit_ms" && value.is_number_unsigned() && value <= UINT32_MAX)
         context_options_.hang_limit = std::chrono::milliseconds(value.get<uint32_t>());
+      else if (key == "dispatch_limit_ms" && value.is_number() && value >= 0)
+        context_options_.dispatch_limit_ms = value.get<double>();
+      else if (key == "probe" && value.is_boolean())
+        probe_ = value.get<bool>();
       else if (key == "staging" && (value == "auto" || value == "always"))
         context_options_.always_stage = value == "always";
       else if (!(key == "hide_features" && read_hidden(value, hidden_)) &&
@@ -50,7 +57,8 @@ void VulkanDriver::read_options(const std::string& text) {
         STRIA_INVALID_ARGUMENT,
         "options are " + text +
             R"(, not like {"loader": "libvulkan.so.1", "hide_features": ["shaderInt8"], )" +
-            R"("hang_limit_ms": 0, "staging": "auto", "inject": {"submit": 3, "then": "lose"}})");
+            R"("hang_limit_ms": 0, "dispatch_limit_ms": 500, "probe": true, "staging": "auto", )" +
+            R"("inject": {"submit": 3, "then": "lose"}})");
 }
 
 VulkanDriver::~VulkanDriver() {
@@ -93,18 +101,35 @@ std::vector<sdk::DeviceInfo> VulkanDriver::enumerate() {
   return out;
 }
 
+sdk::DeviceInfo VulkanDriver::opened_info(sdk::DeviceInfo info, Context& context) const {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr bool kIsSlow = true;  // the compiler would be, so that time would run out
+#else
+  constexpr bool kIsSlow = false;
+#endif
+  // The numbers of software devices are estimates that fit any of them.
+  if (!probe_.value_or(!context.device().is_software)) return info;
+  const bool may_measure = probe_.value_or(!kIsSlow && context_options_.inject.submit == 0 &&
+                                           context_options_.hang_limit.count() == 0);
+  if (const auto rates =
+          device_rates(context, context_options_.folder, user_cache_folder(), may_measure))
+    info.properties = with_rates(info.properties, *rates);
+  return info;
+}
+
 sdk::Ref<sdk::Device> VulkanDriver::open(const sdk::DeviceInfo& info, std::string_view) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (const auto opened = contexts_.find(info.id); opened != contexts_.end()) {
     opened->second->check_not_lost();
-    return sdk::make<VulkanDevice>(*opened->second, info);
+    return sdk::make<VulkanDevice>(*opened->second, opened_[info.id]);
   }
   for (FoundDevice& device : find()) {
     if (device.info.id != info.id) continue;
     try {
       auto context =
           std::make_unique<Context>(host(), *instance_, std::move(device), context_options_);
-      return sdk::make<VulkanDevice>(*(contexts_[info.id] = std::move(context)), info);
+      sdk::DeviceInfo& opened = opened_[info.id] = opened_info(info, *context);
+      return sdk::make<VulkanDevice>(*(contexts_[info.id] = std::move(context)), opened);
     } catch (const sdk::Error& error) {
       // Memory may be there again; a driver that cannot make its device cannot later either.
       if (error.outcome()->code != STRIA_OUT_OF_MEMORY)

@@ -2,6 +2,7 @@
 #include "executor.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
 
@@ -16,6 +17,12 @@ namespace {
 // that is not enough.
 constexpr uint64_t kPatternBytes = uint64_t{1} << 20;
 constexpr uint64_t kPatternCopies = 4096;
+
+struct BatchAtWork {
+  explicit BatchAtWork(LaunchBatch launches) : batch(std::move(launches)) {}
+  LaunchBatch batch;
+  std::atomic<bool> is_recorded{false};  // then the recording does not read the batch any more
+};
 
 const Memory& memory_of(const sdk::Argument& argument) {
   return static_cast<const VulkanBuffer&>(*argument.buffer).memory();
@@ -85,11 +92,17 @@ sdk::Ref<sdk::Event> VulkanExecutor::submit(std::vector<sdk::Launch> launches, s
   }
   const size_t count = launches.size();
   // Of one launch the batch's times are its own.
-  auto batch =
-      std::make_shared<const LaunchBatch>(batch_of(std::move(launches), each && count > 1));
-  return start(
-      queue_, tracker(), [batch, recordings = recordings_] { return recordings->take(*batch); },
+  auto work = std::make_shared<BatchAtWork>(batch_of(std::move(launches), each && count > 1));
+  sdk::Ref<sdk::Event> done = start(
+      queue_, tracker(),
+      [work, recordings = recordings_] {
+        sdk::Ref<Recording> recording = recordings->take(work->batch);
+        work->is_recorded.store(true, std::memory_order_release);
+        return recording;
+      },
       count, waits, each);
+  if (count > 1 && work->is_recorded.load(std::memory_order_acquire)) work->batch.keep_only_used();
+  return done;
 }
 
 sdk::Ref<sdk::Event> VulkanExecutor::copy(sdk::Argument source, sdk::Argument target,

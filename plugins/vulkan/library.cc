@@ -2,6 +2,8 @@
 #include "library.h"
 
 #include <atomic>
+#include <cmath>
+#include <utility>
 
 #include "pipelines.h"
 #include "stria/codegen/code_generator.h"
@@ -25,6 +27,26 @@ VulkanKernel::VulkanKernel(Context& context, KernelCode code, const Features& fe
       id_(next_id()),
       push_bytes_(kAddressBytes *
                   (code_.addresses_in_buffer ? 1 : static_cast<uint32_t>(code_.arguments.size()))) {
+  if (context.cuts_dispatches())
+    predicted_group_ns_ = predicted_group_ns(work_of_group(code_), context.rates());
+}
+
+double VulkanKernel::group_ns() const {
+  if (!context_.cuts_dispatches()) return 0;
+  double ns = predicted_group_ns_;
+  {
+    const std::lock_guard<std::mutex> lock(measured_mutex_);
+    if (alone_.count > 0)
+      ns = alone_.longest_ns;
+    else if (among_others_.count > 0)
+      ns = among_others_.longest_ns;
+  }
+  return ns > 0 ? std::exp2(std::ceil(std::log2(ns))) : 0;
+}
+
+void VulkanKernel::learn_group_ns(double ns, bool alone) const {
+  const std::lock_guard<std::mutex> lock(measured_mutex_);
+  (alone ? alone_ : among_others_).add(ns);
 }
 
 VulkanKernel::~VulkanKernel() {

@@ -2,6 +2,7 @@
 // Library and Kernel: a program whose kernels the driver has built, and one of them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -31,12 +32,30 @@ class VulkanKernel final : public sdk::Kernel {
   // semtree::kMemoryAlignment. Throws sdk::Error if the driver refuses it.
   VkPipeline pipeline(bool any_offset) const;
 
+  // Nanoseconds that a group adds to a dispatch, rounded up to a power of two so that small
+  // differences do not cut it anew: the longest that was measured (but for the first time), or what
+  // is predicted from the kernel's work. 0 if it is not known, or where dispatches are not cut.
+  double group_ns() const;
+  // What a group took. `alone`: nothing else ran, so it is exact, and what was measured among
+  // others does not count any more.
+  void learn_group_ns(double ns, bool alone) const;
+
  private:
   Context& context_;
   const KernelCode code_;
   const Features features_;
   const uint64_t id_;
   const uint32_t push_bytes_;
+  double predicted_group_ns_ = 0;
+  struct Measured {
+    // The first time may have another's in it, such as that of a driver that compiles late: it
+    // counts until there is a second one.
+    void add(double ns) { longest_ns = ++count <= 2 ? ns : std::max(longest_ns, ns); }
+    int64_t count = 0;
+    double longest_ns = 0;
+  };
+  mutable std::mutex measured_mutex_;
+  mutable Measured alone_, among_others_;  // guarded by measured_mutex_; times of a group
   mutable std::mutex mutex_;
   mutable VkPipeline pipelines_[2] = {};  // guarded by mutex_; aligned, any offset
 };

@@ -45,22 +45,40 @@ Queue::~Queue() {
   if (!context_.lost()) context_.vk().vkDestroySemaphore(context_.handle(), semaphore_, nullptr);
 }
 
-std::string Queue::describe(const char* call, const Submission& work) const {
-  std::string out = std::string(call) + ", queue '" + device_queue_.name() + "'";
-  if (work.recording) out += ", " + work.recording->what();
+std::string Queue::describe(const sdk::Ref<Recording>& recording) const {
+  std::string out = "queue '" + std::string(device_queue_.name()) + "'";
+  if (recording) out += ", " + recording->what();
   return out;
 }
 
-sdk::Outcome Queue::give(Submission& work, uint64_t value) {
+std::string Queue::describe(const char* call, const Submission& work) const {
+  return std::string(call) + ", " + describe(work.recording);
+}
+
+std::string Queue::under_way() const {
+  // Whoever asks may hold what another thread needs that has the lock: it is not waited for long.
+  constexpr int kTries = 1000;
+  std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  for (int i = 0; !lock && i < kTries; ++i) {
+    std::this_thread::yield();
+    (void)lock.try_lock();
+  }
+  if (!lock) return "";
+  if (ending_recording_) return describe(ending_recording_);
+  for (const auto& work : works_)
+    if (work->given > 0) return describe(work->recording);
+  return "";
+}
+
+sdk::Outcome Queue::give(Submission& work) {
   std::vector<VkSemaphoreSubmitInfo> waits;
-  const auto add = [](std::vector<VkSemaphoreSubmitInfo>& to, VkSemaphore semaphore,
-                      uint64_t number) {
+  const auto info_of = [](VkSemaphore semaphore, uint64_t number) {
     VkSemaphoreSubmitInfo info{};
     info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO;
     info.semaphore = semaphore;
     info.value = number;
     info.stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
-    to.push_back(info);
+    return info;
   };
   for (const auto& wait : work.waits) {
     const auto* end = dynamic_cast<const EndEvent*>(wait.get());
@@ -69,44 +87,51 @@ sdk::Outcome Queue::give(Submission& work, uint64_t value) {
     // is over is named all the same: that is how the device sees what another queue wrote.
     if (event && event->value() > 0 && &event->queue().context() == &context_ &&
         &event->queue().device_queue() != &device_queue_)
-      add(waits, event->queue().semaphore(), event->value());
+      waits.push_back(info_of(event->queue().semaphore(), event->value()));
   }
-  std::vector<VkSemaphoreSubmitInfo> signals;
-  add(signals, semaphore_, value);
-  VkCommandBufferSubmitInfo commands{};
-  commands.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO;
-  commands.commandBuffer = work.recording->commands();
-  VkSubmitInfo2 info{};
-  info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2;
-  info.waitSemaphoreInfoCount = static_cast<uint32_t>(waits.size());
-  info.pWaitSemaphoreInfos = waits.data();
-  info.commandBufferInfoCount = 1;
-  info.pCommandBufferInfos = &commands;
-  info.signalSemaphoreInfoCount = 1;
-  info.pSignalSemaphoreInfos = signals.data();
-  const sdk::InjectedFault fault = context_.faults().next();
-  VkResult code = VK_SUCCESS;
-  if (fault == sdk::InjectedFault::none) {
-    work.recording->reset_times();
-    code = device_queue_.submit(info);
-  } else {
-    code = fault == sdk::InjectedFault::fail ? VK_ERROR_OUT_OF_DEVICE_MEMORY : VK_ERROR_DEVICE_LOST;
+  for (size_t part = 0; part < work.recording->part_count(); ++part) {
+    // Each has a number: if the driver refuses a later one, this one's end is waited for.
+    const VkSemaphoreSubmitInfo signal = info_of(semaphore_, given_ + 1);
+    VkCommandBufferSubmitInfo commands{};
+    commands.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO;
+    commands.commandBuffer = work.recording->part(part);
+    VkSubmitInfo2 info{};
+    info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2;
+    if (part == 0) {
+      info.waitSemaphoreInfoCount = static_cast<uint32_t>(waits.size());
+      info.pWaitSemaphoreInfos = waits.data();
+    }
+    info.commandBufferInfoCount = 1;
+    info.pCommandBufferInfos = &commands;
+    info.signalSemaphoreInfoCount = 1;
+    info.pSignalSemaphoreInfos = &signal;
+    const sdk::InjectedFault fault = context_.faults().next();
+    VkResult code = VK_SUCCESS;
+    if (fault == sdk::InjectedFault::none) {
+      if (part == 0) work.recording->reset_times();
+      code = device_queue_.submit(info);
+    } else {
+      code =
+          fault == sdk::InjectedFault::fail ? VK_ERROR_OUT_OF_DEVICE_MEMORY : VK_ERROR_DEVICE_LOST;
+    }
+    if (code == VK_SUCCESS) {
+      work.given = ++given_;
+      continue;
+    }
+    const std::string what = describe("vkQueueSubmit2", work);
+    if (code != VK_ERROR_DEVICE_LOST)
+      return std::make_shared<sdk::Failure>(failure_of(code, what, context_.name()));
+    context_.lose(what + ": " + name_of_code(code), fault == sdk::InjectedFault::none);
+    return context_.lost();
   }
-  if (code == VK_SUCCESS) return nullptr;
-  const std::string what = describe("vkQueueSubmit2", work);
-  if (code != VK_ERROR_DEVICE_LOST)
-    return std::make_shared<sdk::Failure>(failure_of(code, what, context_.name()));
-  context_.lose(what + ": " + name_of_code(code), fault == sdk::InjectedFault::none);
-  return context_.lost();
+  return nullptr;
 }
 
 void Queue::submit(std::unique_ptr<Submission> work, bool soon) {
   const std::lock_guard<std::mutex> giving(giving_);
-  uint64_t value = 0;
-  if (!work->refused) {
-    work->refused = give(*work, given_ + 1);
-    if (!work->refused) value = ++given_;
-  }
+  if (!work->refused) work->refused = give(*work);
+  // What is refused has no number for others, who then wait on the host and see that it failed.
+  const uint64_t value = work->refused ? 0 : work->given;
   const std::lock_guard<std::mutex> lock(mutex_);
   // Others see the number once the work is in the list: what waits for it is ended after it.
   for (const auto& event : work->each) event->set_value(value);
@@ -168,12 +193,14 @@ void Queue::end_first(std::unique_lock<std::mutex>& lock) {
   std::unique_ptr<Submission> work = std::move(works_.front());
   works_.pop_front();
   ending_ = true;
+  if (work->given > 0) ending_recording_ = work->recording;
   lock.unlock();
   end(*work);
   const sdk::Ref<sdk::Tracker> tracker = std::move(work->tracker);
   work.reset();
   lock.lock();
   ending_ = false;
+  ending_recording_ = {};
   ++ended_count_;
   ended_.notify_all();
   // What it held goes before the tracker knows, so that whoever waits for no work to be in flight
@@ -182,10 +209,15 @@ void Queue::end_first(std::unique_lock<std::mutex>& lock) {
 }
 
 void Queue::end(Submission& work) {
-  sdk::Outcome outcome = work.refused;
+  sdk::Outcome outcome;
   std::vector<uint64_t> times;
-  if (!outcome) outcome = wait_for(work);
-  if (!outcome) times = work.recording->times();
+  if (work.given > 0) outcome = wait_for(work);
+  if (work.refused) {
+    outcome = work.refused;
+  } else if (!outcome) {
+    times = work.recording->times();
+    work.recording->learn();
+  }
   // Of a lost device the recording stays in use. What it and `record` hold knows not to free what
   // the driver may still use.
   if (work.recording && !context_.lost()) work.recording->set_in_use(false);
@@ -201,7 +233,7 @@ void Queue::end(Submission& work) {
 }
 
 sdk::Outcome Queue::wait_for(const Submission& work) {
-  const uint64_t value = work.done->value();
+  const uint64_t value = work.given;
   const DeviceFunctions& vk = context_.vk();
   const auto limit = context_.hang_limit() * static_cast<int64_t>(work.commands);
   const std::chrono::nanoseconds spin(context_.device().is_software ? kSpinOfSoftwareNs : kSpinNs);

@@ -41,6 +41,10 @@ class Queue {
   // Returns earlier if there are no more.
   void end_until(const sdk::Event& event);
 
+  // "queue 'compute', kernel 'k0_a'" of the first submission that has not ended; empty if there is
+  // none, or if another thread keeps the list for long.
+  std::string under_way() const;
+
  private:
   // Longer than it takes to get from starting work to waiting for it, and short enough that the end
   // of what nobody waits for is noticed soon.
@@ -48,15 +52,18 @@ class Queue {
   // The same, while another thread waits.
   static constexpr uint64_t kLongestPatienceNs = 1'000'000;
 
-  // Hands the work to the driver as number `value`; under giving_.
-  sdk::Outcome give(Submission& work, uint64_t value);
+  // Hands the work to the driver, each part of it by itself, as the numbers behind given_; under
+  // giving_.
+  sdk::Outcome give(Submission& work);
   void run();
   // Ends the first submission, with `lock` on mutex_ given up meanwhile.
   void end_first(std::unique_lock<std::mutex>& lock);
   void end(Submission& work);
   // Until the driver has reached the work's number; null if it has run it.
   sdk::Outcome wait_for(const Submission& work);
-  // "vkQueueSubmit2 to queue 'compute' of kernel 'k0_a'".
+  // "queue 'compute', kernel 'k0_a'".
+  std::string describe(const sdk::Ref<Recording>& recording) const;
+  // The same behind what was asked of it: "vkQueueSubmit2, queue …".
   std::string describe(const char* call, const Submission& work) const;
 
   Context& context_;
@@ -65,15 +72,16 @@ class Queue {
   std::mutex giving_;                 // before mutex_
   uint64_t given_ = 0;                // guarded by giving_: the number of the last submission
   std::atomic<uint64_t> reached_{0};  // the driver has run all up to this one
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;  // for the queue's thread
   std::condition_variable ended_;    // a submission has
   // All guarded by mutex_.
   std::deque<std::unique_ptr<Submission>> works_;
-  bool ending_ = false;       // one is being ended; it is no longer in the list
-  uint64_t ended_count_ = 0;  // that have ended
-  bool hurry_ = false;        // somebody depends on what is in the list without waiting
-  bool asleep_ = false;       // the queue's thread, until it is woken
+  bool ending_ = false;                   // one is being ended; it is no longer in the list
+  sdk::Ref<Recording> ending_recording_;  // its commands
+  uint64_t ended_count_ = 0;              // that have ended
+  bool hurry_ = false;                    // somebody depends on what is in the list without waiting
+  bool asleep_ = false;                   // the queue's thread, until it is woken
   bool stop_ = false;
   std::thread waiter_;
 };

@@ -164,15 +164,17 @@ Outcome run_self(std::vector<std::string> arguments) {
   return out;
 }
 
+// Of 120 orders of five plugins every third in a short run: each plugin comes first, last and
+// before each other one.
 TEST(LoadOrder, EveryOrderWorksFromSeveralThreads) {
   const char* wanted = std::getenv("STRIA_LOAD_ORDER_ROUNDS");
-  const int rounds = wanted ? std::atoi(wanted) : 1;
+  const int rounds = wanted ? std::atoi(wanted) : 1, one_of = wanted ? 1 : 3;
   std::vector<std::string> order = plugin_folders();
   ASSERT_GE(order.size(), 3u);
   std::map<std::string, int> outputs;
   int orders = 0, processes = 0, failures = 0;
   do {
-    for (int round = 0; round < rounds && failures < 5; ++round) {
+    for (int round = 0; round < rounds && failures < 5 && orders % one_of == 0; ++round) {
       const char* end = (orders + round) % 2 == 0 ? "shut_down" : "just_end";
       std::vector<std::string> arguments = {"--child", end};
       arguments.insert(arguments.end(), order.begin(), order.end());

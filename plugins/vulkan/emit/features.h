@@ -41,6 +41,9 @@ struct Features {
 
 // The most that one dispatch may have.
 struct Limits {
+  // Iterations of all loops together that one lane may run; 0: any number. A driver ends every loop
+  // behind the last of them, and says nothing.
+  int64_t loop_iterations = 0;
   int64_t group_lanes = 128;     // maxComputeWorkGroupInvocations and …Size[0]
   int64_t shared_bytes = 16384;  // maxComputeSharedMemorySize
   std::array<int64_t, 3> groups = {65535, 65535, 65535};  // maxComputeWorkGroupCount

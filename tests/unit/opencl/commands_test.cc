@@ -37,12 +37,14 @@ struct LoggedBuffer : sdk::Buffer {
 
 struct LoggedKernel : QueuedKernel {
   ~LoggedKernel() override { calls.add("kernel freed"); }
+  const std::string& symbol() const override { return symbol_; }
   void enqueue(cl_command_queue, const std::vector<sdk::Argument>& arguments, cl_uint count,
                const cl_event*, cl_event* event) const override {
     calls.add("kernel with " + std::to_string(arguments.at(0).offset) + " after " +
               std::to_string(count));
     if (event) *event = some<cl_event>();
   }
+  const std::string symbol_ = "k0_logged";
 };
 
 class Commands : public ::testing::Test {
@@ -121,7 +123,8 @@ class Commands : public ::testing::Test {
 
 TEST_F(Commands, FailWithWhatTheDriverSaysOfThem) {
   answers.status = -777;
-  EXPECT_EQ(outcome_of(start(context(), {command("a")})), "clEnqueueReadBuffer on 'fake': -777");
+  EXPECT_EQ(outcome_of(start(context(), {command("a")})),
+            "clEnqueueReadBuffer in queue 'transfer' on 'fake': -777");
   // The device finishes what else there is: it is well.
   EXPECT_THAT(called(), ElementsAre("a after 0", "finish", "freed"));
   EXPECT_EQ(context_->lost(), nullptr);
@@ -153,7 +156,8 @@ TEST_F(Commands, OfALostDeviceKeepKernelsAndBuffers) {
     options.in_order = in_order;
     sdk::Ref<sdk::Event> done = start(context(options), kernels(2));
     EXPECT_EQ(outcome_of(done),
-              "'fake' is lost: clEnqueueNDRangeKernel on 'fake': -9999, then "
+              "'fake' is lost: clEnqueueNDRangeKernel of 'k0_logged' in queue 'transfer' on "
+              "'fake': -9999, then "
               "clFinish: CL_OUT_OF_RESOURCES");
     EXPECT_THAT(called(), ::testing::Each(::testing::Not(::testing::HasSubstr("freed"))));
   }
@@ -172,7 +176,8 @@ TEST_F(Commands, OfADeviceThatDoesNotAnswerLoseItAndKeepWhatItMayUse) {
   answers.status_when_finished = -9999;
   sdk::Ref<sdk::Event> done = start(context(), {command("a")});
   const std::string message =
-      "'fake' is lost: clEnqueueReadBuffer on 'fake': -9999, then clFinish: CL_OUT_OF_RESOURCES";
+      "'fake' is lost: clEnqueueReadBuffer in queue 'transfer' on 'fake': -9999, then clFinish: "
+      "CL_OUT_OF_RESOURCES";
   EXPECT_EQ(outcome_of(done), message);
   EXPECT_EQ(done->outcome()->code, STRIA_DEVICE_LOST);
   EXPECT_THAT(called(), ElementsAre("a after 0", "finish"));
@@ -196,7 +201,8 @@ TEST_F(Commands, ThatHangLoseTheDeviceAtTheLimit) {
   options.hang_limit = std::chrono::milliseconds(20);
   sdk::Ref<sdk::Event> first = start(context(options), {command("a")});
   sdk::Ref<sdk::Event> second = start(*context_, {command("b")}, {first.get()});
-  EXPECT_EQ(outcome_of(first), "'fake' is lost: clEnqueueReadBuffer has not ended after 20 ms");
+  EXPECT_EQ(outcome_of(first),
+            "'fake' is lost: clEnqueueReadBuffer in queue 'transfer' has not ended after 20 ms");
   EXPECT_EQ(outcome_of(second), outcome_of(first));
   EXPECT_THAT(called(), ElementsAre("a after 0", "b after 1"));
 }
@@ -268,7 +274,7 @@ TEST_F(Commands, InOrderComeAfterAnEndWithoutTheHost) {
   first = start(slow, {command("f")});
   end = first->make_end();
   EXPECT_EQ(outcome_of(end), "well");
-  EXPECT_EQ(outcome_of(first), "clEnqueueReadBuffer on 'fake': -777");
+  EXPECT_EQ(outcome_of(first), "clEnqueueReadBuffer in queue 'transfer' on 'fake': -777");
   answers.status = CL_COMPLETE;
   EXPECT_EQ(outcome_of(start(slow, {command("g")}, {end.get()})), "well");
 }
@@ -301,7 +307,7 @@ TEST_F(Commands, InOrderHaveNoEventsThatNobodyAsksFor) {
   EXPECT_THAT(called(), ElementsAre("freed", "freed"));
   answers.status = -777;
   EXPECT_EQ(outcome_of(start(*context_, {command("a"), command("b", {0})})),
-            "clEnqueueReadBuffer on 'fake': -777");
+            "clEnqueueReadBuffer in queue 'transfer' on 'fake': -777");
 }
 
 // The threads that have waited for an event of the driver below.
@@ -369,9 +375,9 @@ TEST_F(Commands, InOrderThatHangAreAllKept) {
   ContextOptions options;
   options.in_order = true;
   options.hang_limit = std::chrono::milliseconds(20);
-  EXPECT_EQ(
-      outcome_of(start(context(options), {command("a"), command("b", {0})})),
-      "'fake' is lost: clEnqueueReadBuffer, the last of 2 commands, has not ended after 40 ms");
+  EXPECT_EQ(outcome_of(start(context(options), {command("a"), command("b", {0})})),
+            "'fake' is lost: clEnqueueReadBuffer in queue 'transfer', the last of 2 commands, has "
+            "not ended after 40 ms");
   EXPECT_THAT(called(), ElementsAre("a after 0", "b after 0"));  // nothing is freed
 }
 
@@ -451,7 +457,7 @@ TEST_F(Commands, InOrderThatFollowAFailedOneAreGivenOnceMore) {
   sdk::Ref<sdk::Event> dependent = start({"f"}, {failed.get()});
   EXPECT_THAT(calls.take(), ElementsAre("fails", "b", "c", "d", "e", "f"));
   failing.status = -777;
-  EXPECT_EQ(outcome_of(failed), "clEnqueueReadBuffer on 'fake': -777");
+  EXPECT_EQ(outcome_of(failed), "clEnqueueReadBuffer in queue 'transfer' on 'fake': -777");
   EXPECT_EQ(outcome_of(end), "well");
   EXPECT_EQ(outcome_of(after), "well");
   EXPECT_EQ(outcome_of(chained), "well");
@@ -474,7 +480,8 @@ TEST_F(Commands, InOrderThatFailAmongOthersFailTheBatchIfEachHasAnEvent) {
     for (const char* name : {"a", "fails", "b"}) commands.push_back(told_command(name));
     sdk::Ref<sdk::Event> all =
         opencl::start(context.transfer_queue(), tracker_, std::move(commands), {});
-    EXPECT_EQ(outcome_of(all), event_each ? "clEnqueueReadBuffer on 'fake': -777" : "well");
+    EXPECT_EQ(outcome_of(all),
+              event_each ? "clEnqueueReadBuffer in queue 'transfer' on 'fake': -777" : "well");
     (void)called();
   }
 }

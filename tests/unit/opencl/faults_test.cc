@@ -264,10 +264,12 @@ TEST_F(OpenClFaults, AKernelThatHangsLosesItsDeviceAlone) {
 }
 
 TEST_F(OpenClFaults, ABatchThatNobodyWatchesFailsAllTheSame) {
-  for (const auto& [fault, message] : {std::pair{kLost, "is lost: clEnqueueNDRangeKernel on '"},
-                                       {kHangs,
-                                        "is lost: clEnqueueNDRangeKernel, the last of 2 commands, "
-                                        "has not ended after 10000 ms"}}) {
+  for (const auto& [fault, message] :
+       {std::pair{kLost,
+                  "is lost: clEnqueueNDRangeKernel of 'k0_negate_it' in queue 'in order' on '"},
+        {kHangs,
+         "is lost: clEnqueueNDRangeKernel of 'k0_negate_it' in queue 'in order', the last of 2 "
+         "commands, has not ended after 10000 ms"}}) {
     device_ = {};
     limit_to_5_seconds();
     ASSERT_TRUE(run_unwatched(device()).ok());
@@ -303,7 +305,7 @@ TEST_F(OpenClFaults, AKernelThatFailsAmongOthersFailsABatchThatNobodyWatches) {
   EXPECT_EQ(events, 3);
   set_fault(kRunsOnAfterOne);
   const Status status = run_three();
-  EXPECT_THAT(status.message(), HasSubstr("clEnqueueNDRangeKernel on '"));
+  EXPECT_THAT(status.message(), HasSubstr("clEnqueueNDRangeKernel of 'k0_negate_it' in queue '"));
   EXPECT_THAT(status.message(), HasSubstr("CL_OUT_OF_RESOURCES"));
   // The device is well.
   set_fault(kNoFault);

@@ -382,6 +382,27 @@ TEST_P(VulkanDevice, MemoryLastsAsLongAsItsWork) {
   EXPECT_EQ((*values)[0], 2);
 }
 
+// The same of a batch, whose launches go before it is done. What takes the place of a buffer that
+// goes too early is written before the last kernel reads it.
+TEST_P(VulkanDevice, MemoryOfABatchLastsAsLongAsItsWork) {
+  Kernel kernel = prepared(doubling());
+  Buffer x = *device_.allocate(4 * kCount), y = *device_.allocate(4 * kCount);
+  ASSERT_TRUE(write(y, std::vector<float>(kCount, 1.0f))->wait().ok());
+  std::vector<Launch> chain;
+  for (uint32_t i = 0; i < 1000; ++i)
+    chain.push_back(
+        {kernel, {{x, 0}, {y, 0}}, i ? std::vector<uint32_t>{i - 1} : std::vector<uint32_t>{}});
+  Event done = *executor_.submit(chain);
+  chain.clear();
+  y = {};
+  Buffer z = *device_.allocate(4 * kCount);
+  ASSERT_TRUE(write(z, std::vector<float>(kCount, 7.0f))->wait().ok());
+  auto values = read(x, done);
+  ASSERT_TRUE(values.ok()) << values.status().to_string();
+  EXPECT_EQ((*values)[0], 2);
+  EXPECT_EQ((*values)[kCount - 1], 2);
+}
+
 TEST_P(VulkanDevice, RefusesByName) {
   auto huge = device_.allocate(uint64_t{1} << 50);
   EXPECT_EQ(huge.status().code(), StatusCode::out_of_memory);
@@ -418,16 +439,17 @@ TEST_P(VulkanDevice, MemoryThatIsUsedUpIsRefusedAndComesBack) {
 
 INSTANTIATE_TEST_SUITE_P(
     Options, VulkanDevice,
-    ::testing::Values("{}", R"({"staging": "always"})",
+    ::testing::Values("{}", R"({"staging": "always"})", R"({"dispatch_limit_ms": 0.001})",
                       R"({"hang_limit_ms": 60000, "hide_features": ["subgroupSizeControl"]})",
                       R"({"hide_features": ["hostQueryReset", "computeFullSubgroups"]})"));
 
 TEST(VulkanOptions, AreNamedWhereTheyAreWrong) {
   for (const char* options :
        {R"({"loader": 3})", R"({"stagin": "auto"})", "[]", R"({"hang_limit_ms": -1})",
-        R"({"staging": "never"})", R"({"hide_features": ["shaderInt99"]})",
-        R"({"inject": {"submit": 0, "then": "fail"}})", R"({"inject": {"submit": 1}})",
-        R"({"inject": {"submit": 1, "then": "explode"}})", R"({"hang_limit_ms": 4294967296})"}) {
+        R"({"dispatch_limit_ms": -1})", R"({"staging": "never"})",
+        R"({"hide_features": ["shaderInt99"]})", R"({"inject": {"submit": 0, "then": "fail"}})",
+        R"({"inject": {"submit": 1}})", R"({"inject": {"submit": 1, "then": "explode"}})",
+        R"({"hang_limit_ms": 4294967296})"}) {
     LoadOptions load;
     load.driver_options = options;
     LoadResult loaded = load_plugin(built_plugin("vulkan"), scripted_host(nullptr, 2), load);

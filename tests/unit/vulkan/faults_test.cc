@@ -237,6 +237,7 @@ TEST_F(VulkanFaults, TwoDevicesOfOneKindHaveIdsOfTheirOwn) {
   EXPECT_EQ(plugin_.devices()->size(), 2 * count);
   EXPECT_TRUE(listed(plugin_, id).available);
   EXPECT_EQ(listed(plugin_, id + ".1").id, id + ".1");
+  EXPECT_EQ(listed(plugin_, id + ".1").name, listed(plugin_, id).name);
   Device second = plugin_.open(id + ".1").value(), first = plugin_.open(id).value();
   EXPECT_EQ(doubles(second), "");
   EXPECT_EQ(doubles(first), "");
@@ -277,33 +278,43 @@ TEST_F(VulkanFaults, AModuleThatTheDriverRejectsFailsItsBuildAloneAndIsKept) {
   EXPECT_EQ(doubles(device_), "");
 }
 
-TEST_F(VulkanFaults, ASubmissionThatHangsLosesItsDeviceAndFreesNothing) {
+// Whatever the device has, copies go through staging memory, too: then others than the kernel are
+// under way, and may be whose trouble is noticed first.
+class VulkanLoss : public VulkanFaults, public ::testing::WithParamInterface<const char*> {
+ protected:
+  void load_staged(const std::string& more = "") {
+    load_again(fmt::format(R"(, "staging": "{}"{})", GetParam(), more));
+  }
+  // Of a device that is lost now.
+  void expect_nothing_freed() {
+    const int memories = loaders("stria_vulkan_memories");
+    std::atomic<int>& freed = loaders("stria_vulkan_freed_after_loss");
+    freed = 0;
+    EXPECT_THAT(doubles(device_), HasSubstr("is lost"));
+    device_ = {};
+    EXPECT_TRUE(plugin_.shutdown().ok());
+    EXPECT_EQ(freed, 0);
+    EXPECT_EQ(loaders("stria_vulkan_memories"), memories);
+    load("");
+  }
+};
+
+TEST_P(VulkanLoss, ByASubmissionThatHangsNamesItsKernelAndFreesNothing) {
   // Far more than a kernel takes that does not hang, on any machine under any load.
-  load_again(R"(, "hang_limit_ms": 3000)");
+  load_staged(R"(, "hang_limit_ms": 3000)");
   ASSERT_EQ(doubles(device()), "");
-  const int memories = loaders("stria_vulkan_memories");
-  std::atomic<int>& freed = loaders("stria_vulkan_freed_after_loss");
-  freed = 0;
-  set_fault(kHangs);
-  EXPECT_THAT(doubles(device_),
+  EXPECT_THAT(doubles(device_, [] { set_fault(kHangs); }),
               AllOf(HasSubstr("is lost: a submission, queue '"), HasSubstr("kernel 'k0_double_it'"),
                     HasSubstr("has not ended after 3000 ms")));
-  EXPECT_THAT(doubles(device_), HasSubstr("is lost"));
-  device_ = {};
-  EXPECT_TRUE(plugin_.shutdown().ok());
-  EXPECT_EQ(freed, 0);
-  EXPECT_GE(loaders("stria_vulkan_memories"), memories);
-  load("");
+  expect_nothing_freed();
 }
 
-TEST_F(VulkanFaults, ADeviceThatIsLostNamesTheKernelsAndFreesNothing) {
+TEST_P(VulkanLoss, ByTheDriverNamesItsKernelAndFreesNothing) {
+  load_staged();
   ASSERT_EQ(doubles(device()), "");
   const std::string id = device_.info().id;
-  std::atomic<int>& freed = loaders("stria_vulkan_freed_after_loss");
-  freed = 0;
-  set_fault(kLost);
-  EXPECT_THAT(doubles(device_),
-              AllOf(HasSubstr("is lost: vkWaitSemaphores, queue 'compute'"),
+  EXPECT_THAT(doubles(device_, [] { set_fault(kLost); }),
+              AllOf(HasSubstr("is lost: vkWaitSemaphores, queue '"),
                     HasSubstr("kernel 'k0_double_it'"), HasSubstr("VK_ERROR_DEVICE_LOST")));
   EXPECT_FALSE(listed(plugin_, id).available);
   set_fault(kNoFault);
@@ -311,10 +322,38 @@ TEST_F(VulkanFaults, ADeviceThatIsLostNamesTheKernelsAndFreesNothing) {
   EXPECT_EQ(doubles(first_device(other).value()), "");
   EXPECT_TRUE(other.shutdown().ok());
   set_fault(kLost);
+  expect_nothing_freed();
+}
+
+INSTANTIATE_TEST_SUITE_P(All, VulkanLoss, ::testing::Values("auto", "always"));
+
+TEST_F(VulkanFaults, ADeviceThatIsLostTellsTheDriversReport) {
+  set_fault(kReports);
+  ASSERT_EQ(doubles(device()), "");
+  EXPECT_THAT(doubles(device_, [] { set_fault(kLost); }),
+              AllOf(HasSubstr("kernel 'k0_double_it'"), HasSubstr("VK_ERROR_DEVICE_LOST"),
+                    HasSubstr("; the driver reports: made up, invalid write at 0xabc000, within "
+                              "4096 bytes")));
   device_ = {};
   EXPECT_TRUE(plugin_.shutdown().ok());
-  EXPECT_EQ(freed, 0);
   load("");
+}
+
+// A kernel behind a copy that hangs: both say the same, and it names both.
+TEST_F(VulkanFaults, ACopyThatHangsIsNamedByTheKernelBehindIt) {
+  load_again(R"(, "staging": "always", "hang_limit_ms": 3000)");
+  Executor executor = device().create_executor().value();
+  Build build = device_.create_compiler()->build(doubling()).value();
+  ASSERT_TRUE(build.done.wait().ok());
+  Kernel kernel = executor.prepare(build.library, 0).value();
+  Buffer a = device_.allocate(4 * kCount).value(), r = device_.allocate(4 * kCount).value();
+  set_fault(kHangs);
+  Event written = write(a, numbers()).value();
+  Event done = kernel.run(std::vector<Argument>{{r, 0}, {a, 0}}, {&written, 1}).value();
+  const std::string message = done.wait().message();
+  EXPECT_EQ(written.wait().message(), message);
+  EXPECT_THAT(message, AllOf(HasSubstr("copy to the device"), HasSubstr("kernel 'k0_double_it'"),
+                             HasSubstr("has not ended after 3000 ms"), HasSubstr("under way: ")));
 }
 
 // A batch that comes again is not recorded again, and has no barrier that it does not need.

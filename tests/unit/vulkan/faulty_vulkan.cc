@@ -23,6 +23,8 @@ std::atomic<int> stria_vulkan_recordings{0};
 std::atomic<int> stria_vulkan_barriers{0};
 std::atomic<int> stria_vulkan_pipelines{0};
 std::atomic<int> stria_vulkan_memories{0};
+std::atomic<int> stria_vulkan_dispatches{0};
+std::atomic<int> stria_vulkan_freed{0};
 std::atomic<int> stria_vulkan_freed_after_loss{0};
 }
 
@@ -106,11 +108,58 @@ void VKAPI_CALL queue_families(VkPhysicalDevice device, uint32_t* count,
       out[i].queueFlags &= ~static_cast<VkQueueFlags>(VK_QUEUE_COMPUTE_BIT);
 }
 
+// With kReports the driver has VK_EXT_device_fault: so it seems from here.
+VkResult VKAPI_CALL extensions(VkPhysicalDevice device, const char* layer, uint32_t* count,
+                               VkExtensionProperties* out) {
+  if (!is(kReports))
+    return STRIA_REAL(vkEnumerateDeviceExtensionProperties)(device, layer, count, out);
+  uint32_t room = out ? *count - 1 : 0;
+  const VkResult code = STRIA_REAL(vkEnumerateDeviceExtensionProperties)(device, layer, &room, out);
+  if (out) {
+    out[room] = {};
+    std::strcpy(out[room].extensionName, VK_EXT_DEVICE_FAULT_EXTENSION_NAME);
+  }
+  *count = room + 1;
+  return code;
+}
+
+void VKAPI_CALL features(VkPhysicalDevice device, VkPhysicalDeviceFeatures2* out) {
+  STRIA_REAL(vkGetPhysicalDeviceFeatures2)(device, out);
+  if (!is(kReports)) return;
+  for (auto* at = static_cast<VkBaseOutStructure*>(out->pNext); at; at = at->pNext)
+    if (at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT)
+      reinterpret_cast<VkPhysicalDeviceFaultFeaturesEXT*>(at)->deviceFault = VK_TRUE;
+}
+
+VkResult VKAPI_CALL fault_info(VkDevice, VkDeviceFaultCountsEXT* counts,
+                               VkDeviceFaultInfoEXT* info) {
+  if (info) {
+    std::strcpy(info->description, "made up");
+    info->pAddressInfos[0] = {VK_DEVICE_FAULT_ADDRESS_TYPE_WRITE_INVALID_EXT, 0xabc000, 4096};
+  }
+  counts->addressInfoCount = 1;
+  counts->vendorInfoCount = 0;
+  counts->vendorBinarySize = 0;
+  return VK_SUCCESS;
+}
+
 VkResult VKAPI_CALL create_device(VkPhysicalDevice device, const VkDeviceCreateInfo* info,
                                   const VkAllocationCallbacks* allocator, VkDevice* out) {
   if (is(kNoDeviceMade)) return VK_ERROR_INITIALIZATION_FAILED;
   VkDeviceCreateInfo own = *info;
   if (is(kTransferQueue)) own.queueCreateInfoCount = 1;
+  if (!is(kReports)) return STRIA_REAL(vkCreateDevice)(device, &own, allocator, out);
+  // The driver itself must not be asked for what it has not.
+  std::vector<const char*> asked;
+  for (uint32_t i = 0; i < info->enabledExtensionCount; ++i)
+    if (std::strcmp(info->ppEnabledExtensionNames[i], VK_EXT_DEVICE_FAULT_EXTENSION_NAME) != 0)
+      asked.push_back(info->ppEnabledExtensionNames[i]);
+  own.enabledExtensionCount = static_cast<uint32_t>(asked.size());
+  own.ppEnabledExtensionNames = asked.data();
+  for (auto* at = static_cast<VkBaseOutStructure*>(const_cast<void*>(info->pNext)); at;
+       at = at->pNext)
+    while (at->pNext && at->pNext->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT)
+      at->pNext = at->pNext->pNext;
   return STRIA_REAL(vkCreateDevice)(device, &own, allocator, out);
 }
 
@@ -143,6 +192,7 @@ VkResult VKAPI_CALL allocate(VkDevice device, const VkMemoryAllocateInfo* info,
 void VKAPI_CALL free_memory(VkDevice device, VkDeviceMemory memory,
                             const VkAllocationCallbacks* allocator) {
   if (memory) --stria_vulkan_memories;
+  ++stria_vulkan_freed;
   if (is(kLost) || is(kHangs)) ++stria_vulkan_freed_after_loss;
   STRIA_REAL(vkFreeMemory)(device, memory, allocator);
 }
@@ -163,6 +213,17 @@ VkResult VKAPI_CALL begin(VkCommandBuffer buffer, const VkCommandBufferBeginInfo
 void VKAPI_CALL barrier(VkCommandBuffer buffer, const VkDependencyInfo* info) {
   ++stria_vulkan_barriers;
   STRIA_REAL(vkCmdPipelineBarrier2)(buffer, info);
+}
+
+void VKAPI_CALL dispatch(VkCommandBuffer buffer, uint32_t x, uint32_t y, uint32_t z) {
+  ++stria_vulkan_dispatches;
+  STRIA_REAL(vkCmdDispatch)(buffer, x, y, z);
+}
+
+void VKAPI_CALL dispatch_base(VkCommandBuffer buffer, uint32_t first_x, uint32_t first_y,
+                              uint32_t first_z, uint32_t x, uint32_t y, uint32_t z) {
+  ++stria_vulkan_dispatches;
+  STRIA_REAL(vkCmdDispatchBase)(buffer, first_x, first_y, first_z, x, y, z);
 }
 
 VkResult VKAPI_CALL submit(VkQueue queue, uint32_t count, const VkSubmitInfo2* infos,
@@ -199,6 +260,8 @@ PFN_vkVoidFunction mine(const char* name) {
   STRIA_MINE(vkEnumeratePhysicalDevices, enumerate_devices)
   STRIA_MINE(vkGetPhysicalDeviceProperties, properties)
   STRIA_MINE(vkGetPhysicalDeviceQueueFamilyProperties, queue_families)
+  STRIA_MINE(vkEnumerateDeviceExtensionProperties, extensions)
+  STRIA_MINE(vkGetPhysicalDeviceFeatures2, features)
   STRIA_MINE(vkCreateDevice, create_device)
   STRIA_MINE(vkGetDeviceQueue, get_queue)
   STRIA_MINE(vkCreateCommandPool, create_pool)
@@ -208,6 +271,8 @@ PFN_vkVoidFunction mine(const char* name) {
   STRIA_MINE(vkCreateComputePipelines, create_pipelines)
   STRIA_MINE(vkBeginCommandBuffer, begin)
   STRIA_MINE(vkCmdPipelineBarrier2, barrier)
+  STRIA_MINE(vkCmdDispatch, dispatch)
+  STRIA_MINE(vkCmdDispatchBase, dispatch_base)
   STRIA_MINE(vkQueueSubmit2, submit)
   STRIA_MINE(vkGetSemaphoreCounterValue, counter)
   STRIA_MINE(vkWaitSemaphores, wait)
@@ -216,6 +281,8 @@ PFN_vkVoidFunction mine(const char* name) {
 }
 
 PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice device, const char* name) {
+  if (is(kReports) && std::strcmp(name, "vkGetDeviceFaultInfoEXT") == 0)
+    return reinterpret_cast<PFN_vkVoidFunction>(fault_info);
   PFN_vkVoidFunction function = STRIA_REAL(vkGetDeviceProcAddr)(device, name);
   PFN_vkVoidFunction own = function ? mine(name) : nullptr;
   if (own) real().set(name, function);

@@ -2,9 +2,10 @@
 // Faults of the loader in faulty_vulkan.cc, one at a time: its variable `stria_vulkan_fault`. How
 // many submissions a driver has got: `stria_vulkan_submits`, and semaphores they wait for:
 // `stria_vulkan_waits`; command buffers recorded:
-// `stria_vulkan_recordings`; barriers in them: `stria_vulkan_barriers`; pipelines built:
-// `stria_vulkan_pipelines`; pieces of memory that are allocated: `stria_vulkan_memories`; those
-// freed since the device was lost: `stria_vulkan_freed_after_loss`.
+// `stria_vulkan_recordings`; barriers in them: `stria_vulkan_barriers`, and dispatches:
+// `stria_vulkan_dispatches`; pipelines built: `stria_vulkan_pipelines`; pieces of memory that are
+// allocated: `stria_vulkan_memories`; those freed: `stria_vulkan_freed`, and since the device was
+// lost: `stria_vulkan_freed_after_loss`.
 #pragma once
 
 #include <atomic>
@@ -18,6 +19,7 @@ enum VulkanFault : int {
   kNoComputeQueue,  // queues draw and copy, and compute nothing
   kTransferQueue,   // there is a family of queues that only copy; it is the first one in truth
   kTwins,           // each device twice
+  kReports,         // devices say what has cost them, where they are opened now
   kNoMemory,        // memory cannot be allocated
   kRejects,         // the driver refuses to build
   kHangs,           // submissions never end

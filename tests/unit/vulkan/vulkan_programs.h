@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -113,8 +114,8 @@ inline std::vector<float> numbers(int64_t count = kCount) {
   return out;
 }
 
-// Doubles numbers on the device: "" or what went wrong.
-inline std::string doubles(const Device& device) {
+// Doubles numbers on the device: "" or what went wrong. Calls `before_kernel` when they are there.
+inline std::string doubles(const Device& device, const std::function<void()>& before_kernel = {}) {
   const auto try_it = [&]() -> Status {
     STRIA_ASSIGN(Compiler compiler, device.create_compiler());
     STRIA_ASSIGN(Executor executor, device.create_executor());
@@ -124,6 +125,10 @@ inline std::string doubles(const Device& device) {
     STRIA_ASSIGN(Buffer a, device.allocate(4 * kCount));
     STRIA_ASSIGN(Buffer r, device.allocate(4 * kCount));
     STRIA_ASSIGN(Event written, write(a, numbers()));
+    if (before_kernel) {
+      STRIA_RETURN_IF_ERROR(written.wait());
+      before_kernel();
+    }
     STRIA_ASSIGN(Event done, kernel.run(std::vector<Argument>{{r, 0}, {a, 0}}, {&written, 1}));
     STRIA_ASSIGN(const std::vector<float> result, read(r, done));
     for (size_t i = 0; i < result.size(); ++i)
