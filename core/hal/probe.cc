@@ -161,8 +161,12 @@ class ProbeRun {
     const std::string limit = std::to_string(step.count());
     const std::string program = probe.string();
     const char* arguments[] = {program.c_str(), folder.c_str(), limit.c_str(), nullptr};
-    const int failed = ::posix_spawn(&child_, program.c_str(), &files, &attributes,
-                                     const_cast<char**>(arguments), environ);
+    // A driver that another thread has loaded may change the environment, which moves meanwhile.
+    constexpr int kTries = 5;
+    int failed = EFAULT;
+    for (int n = 0; n < kTries && failed == EFAULT; ++n)
+      failed = ::posix_spawn(&child_, program.c_str(), &files, &attributes,
+                             const_cast<char**>(arguments), environ);
     ::posix_spawnattr_destroy(&attributes);
     ::posix_spawn_file_actions_destroy(&files);
     report_.close_write();
