@@ -40,6 +40,7 @@ sdk::Ref<sdk::Library> VulkanCompiler::compile(std::string_view stripe, std::str
   const FoundDevice& device = context_.device();
   Features features = device.features;
   features.fast_math = request.fast_math;
+  if (context_.cuts_dispatches()) features.whole_groups = context_.dispatch_limit().units;
   semtree::SourceOptions source = source_options(device.limits);
   source.group_points = std::min(device.limits.group_lanes,
                                  device.is_software ? kGroupPointsOfSoftware : kGroupPoints);

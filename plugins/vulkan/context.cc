@@ -162,13 +162,6 @@ void Context::set_dispatch_limit() {
   const double ms = options_.dispatch_limit_ms.value_or(
       device_.may_have_display && drives_display(device_.pci) ? kOfDisplayMs : 0);
   if (ms <= 0) return;
-  if (!device_.cuts_rightly) {
-    if (!options_.dispatch_limit_ms) return;
-    throw sdk::Error(STRIA_UNSUPPORTED, "option dispatch_limit_ms of " + std::to_string(ms) +
-                                              ": kernels cut into "
-                                              "several dispatches come out wrong on '" +
-                                              name() + "'; 0 runs them whole");
-  }
   const std::filesystem::path file = std::filesystem::path(options_.folder) / "hw" /
                                      (device_.is_software ? "software.json" : "gpu.json");
   rates_ = rates_of(code_generator::require(load_hardware_model(

@@ -255,9 +255,6 @@ FoundDevice describe(const Instance& vk, VkPhysicalDevice handle,
                   std::to_string(basic.driverVersion);
   out.nanoseconds_per_tick = static_cast<double>(basic.limits.timestampPeriod);
   out.largest_buffer_bytes = properties.maintenance4.maxBufferSize;
-  // Seen with 580.159: its shader cache gives a pipeline with a base of groups what it has built of
-  // the same module without one, so that the pieces of a kernel all begin at its first group.
-  out.cuts_rightly = properties.driver.driverID != VK_DRIVER_ID_NVIDIA_PROPRIETARY;
   out.may_have_display = basic.deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU ||
                          basic.deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
   if (properties.has_pci)

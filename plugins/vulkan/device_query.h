@@ -40,9 +40,7 @@ struct FoundDevice {
   VkPhysicalDeviceMemoryProperties memory{};
   uint64_t largest_buffer_bytes = 0;  // 0: not known
   bool may_have_display = false;      // it is a GPU of this machine's
-  // Kernels cut into several dispatches came out right on this driver, or nobody has seen them.
-  bool cuts_rightly = true;
-  std::string pci;  // "0000:01:00.0"; empty: not known
+  std::string pci;                    // "0000:01:00.0"; empty: not known
   // Device, driver and its version: what kept pipelines depend on.
   std::string build_key;
 };

@@ -140,15 +140,16 @@ BatchRecording::BatchRecording(Context& context, DeviceQueue& queue, const Launc
     }
     if (!is_idle(code)) {
       const VkPipeline pipeline = kernel.pipeline(!aligned);
-      const uint32_t push_bytes = kernel.push_bytes();
       // In a command buffer of its own nothing is bound.
       const auto bind = [&](bool all) {
         if (all || pipeline != bound)
           vk().vkCmdBindPipeline(commands(), VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
         bound = pipeline;
-        if (push_bytes > 0)
-          vk().vkCmdPushConstants(commands(), context.pipelines().layout(push_bytes),
-                                  VK_SHADER_STAGE_COMPUTE_BIT, 0, push_bytes, addresses.data());
+        if (!addresses.empty())
+          vk().vkCmdPushConstants(commands(), context.pipelines().layout(kernel.push_bytes()),
+                                  VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                  static_cast<uint32_t>(addresses.size() * sizeof addresses[0]),
+                                  addresses.data());
       };
       if (pieces.empty()) {
         bind(false);
@@ -169,6 +170,7 @@ BatchRecording::BatchRecording(Context& context, DeviceQueue& queue, const Launc
 
 bool BatchRecording::dispatch(size_t launch, const std::vector<DispatchPiece>& pieces,
                               const std::function<void(bool)>& bind) {
+  const VulkanKernel& kernel = *kernels_[launch];
   bool began = false;
   for (size_t n = 0; n < pieces.size(); ++n) {
     const DispatchPiece& piece = pieces[n];
@@ -179,8 +181,11 @@ bool BatchRecording::dispatch(size_t launch, const std::vector<DispatchPiece>& p
       began = true;
     }
     if (n == 0 || piece.begins_part) bind(piece.begins_part);
-    vk().vkCmdDispatchBase(commands(), piece.first[0], piece.first[1], piece.first[2],
-                           piece.count[0], piece.count[1], piece.count[2]);
+    if (kernel.code().takes_base_group)
+      vk().vkCmdPushConstants(commands(), context().pipelines().layout(kernel.push_bytes()),
+                              VK_SHADER_STAGE_COMPUTE_BIT, kernel.push_bytes() - kBaseGroupBytes,
+                              kBaseGroupBytes, piece.first.data());
+    vk().vkCmdDispatch(commands(), piece.count[0], piece.count[1], piece.count[2]);
     ran_.push_back({launch, part_count() - 1, piece.groups()});
   }
   return began;

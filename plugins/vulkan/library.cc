@@ -11,8 +11,6 @@
 namespace stria::vulkan {
 namespace {
 
-constexpr uint32_t kAddressBytes = 8;
-
 uint64_t next_id() {
   static std::atomic<uint64_t> last{0};
   return ++last;
@@ -25,8 +23,7 @@ VulkanKernel::VulkanKernel(Context& context, KernelCode code, const Features& fe
       code_(std::move(code)),
       features_(features),
       id_(next_id()),
-      push_bytes_(kAddressBytes *
-                  (code_.addresses_in_buffer ? 1 : static_cast<uint32_t>(code_.arguments.size()))) {
+      push_bytes_(vulkan::push_bytes(code_)) {
   if (context.cuts_dispatches())
     predicted_group_ns_ = predicted_group_ns(work_of_group(code_), context.rates());
 }

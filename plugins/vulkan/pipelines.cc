@@ -67,7 +67,6 @@ VkPipeline Pipelines::build(std::span<const uint32_t> words, const PipelineParts
   VkComputePipelineCreateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
   info.layout = layout(parts.push_bytes);
-  if (context_.cuts_dispatches()) info.flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT;
   VkPipelineShaderStageCreateInfo& stage = info.stage;
   stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
   stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;

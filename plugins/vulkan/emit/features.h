@@ -37,6 +37,8 @@ struct Features {
   // Words of the module's header: 0x00010500 (Vulkan 1.2) or 0x00010600 (1.3).
   uint32_t spirv_version = 0x00010500;
   int64_t push_bytes = 128;  // maxPushConstantsSize
+  // Kernels of no more groups are always dispatched whole.
+  int64_t whole_groups = INT64_MAX;
 };
 
 // The most that one dispatch may have.

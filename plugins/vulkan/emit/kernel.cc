@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One kernel as a module: its entry point, and what number of its group and lane is which variable.
+#include "emit/arguments.h"
 #include "emit/branch.h"
 #include "emit/expressions.h"
 #include "emit/kernel_memory.h"
@@ -35,10 +36,11 @@ class KernelEmitter {
     module_.name(main, "main");
     module_.execution_mode(spv::ExecutionMode::LocalSize,
                            {static_cast<uint32_t>(kernel_.group_lanes), 1, 1});
-    KernelMemory memory(module_, values_, expressions_, function_, features_,
-                        kernel_.addresses_in_buffer, any_offset);
+    Arguments arguments(module_, values_, kernel_, features_);
+    KernelMemory memory(module_, values_, expressions_, function_, features_, arguments.addresses(),
+                        any_offset);
     Statements statements(module_, values_, expressions_, &memory, function_.vars);
-    if (const Id runs = set_numbers()) {
+    if (const Id runs = set_numbers(arguments)) {
       Branch inside(module_, runs);
       statements.add_all(function_.body);
       inside.end();
@@ -57,8 +59,8 @@ class KernelEmitter {
   Id index(int64_t value) { return values_.constant(Scalar::of_int(function_.index_type, value)); }
   Id add(spv::Op op, Id a, Id b) { return module_.add(op, index_type(), {a, b}); }
 
-  // Component `dim` of a built-in vector of the launch, as an index.
-  Id number(spv::BuiltIn built_in, uint32_t dim) {
+  // Component `dim` of a built-in vector of the launch.
+  Id word(spv::BuiltIn built_in, uint32_t dim) {
     const Id word = values_.word_type(), vector = module_.vector_type(word, 3);
     Id& loaded = built_in == spv::BuiltIn::WorkgroupId ? group_ : lane_;
     if (loaded == 0) {
@@ -66,19 +68,30 @@ class KernelEmitter {
       const Id variable = module_.global(input, module_.pointer_type(input, vector), built_in);
       loaded = module_.add(spv::Op::OpLoad, vector, {variable});
     }
-    const Id part = module_.add(spv::Op::OpCompositeExtract, word, {loaded, dim});
+    return module_.add(spv::Op::OpCompositeExtract, word, {loaded, dim});
+  }
+  Id as_index(Id word) {
     return function_.index_type == DataType::i64
-               ? module_.add(spv::Op::OpUConvert, index_type(), {part})
-               : part;
+               ? module_.add(spv::Op::OpUConvert, index_type(), {word})
+               : word;
+  }
+  Id lane() { return as_index(word(spv::BuiltIn::LocalInvocationId, 0)); }
+  // The group's number in a dimension, of all that the kernel has.
+  Id group(Arguments& arguments, uint32_t dim) {
+    Id out = word(spv::BuiltIn::WorkgroupId, dim);
+    // A dimension of one group is never cut.
+    if (kernel_.takes_base_group && kernel_.groups[dim] > 1)
+      out = module_.add(spv::Op::OpIAdd, values_.word_type(), {out, arguments.base_group(dim)});
+    return as_index(out);
   }
 
   // The group's number among all of them, in whatever dimensions they are launched.
-  Id linear_group() {
-    Id out = number(spv::BuiltIn::WorkgroupId, 0);
+  Id linear_group(Arguments& arguments) {
+    Id out = group(arguments, 0);
     int64_t size = kernel_.groups[0];
     for (uint32_t d = 1; d < 3; ++d) {
       if (kernel_.groups[d] == 1) continue;
-      const Id rows = add(spv::Op::OpIMul, number(spv::BuiltIn::WorkgroupId, d), index(size));
+      const Id rows = add(spv::Op::OpIMul, group(arguments, d), index(size));
       out = add(spv::Op::OpIAdd, out, rows);
       size *= kernel_.groups[d];
     }
@@ -92,12 +105,12 @@ class KernelEmitter {
 
   // Gives the variables of the launch their values. Returns the condition that this point exists, 0
   // if all do.
-  Id set_numbers() {
+  Id set_numbers(Arguments& arguments) {
     const bool in_groups = function_.group_lanes > 1;
-    if (in_groups) set(function_.lane_var, number(spv::BuiltIn::LocalInvocationId, 0));
+    if (in_groups) set(function_.lane_var, lane());
     if (in_groups && function_.grid.size() > 1) {
       for (size_t d = 0; d < function_.grid.size(); ++d)
-        set(function_.grid[d].var, number(spv::BuiltIn::WorkgroupId, static_cast<uint32_t>(d)));
+        set(function_.grid[d].var, group(arguments, static_cast<uint32_t>(d)));
       return 0;
     }
     const int var = !in_groups               ? function_.parallel_var
@@ -107,12 +120,12 @@ class KernelEmitter {
         in_groups && !function_.grid.empty() ? function_.grid[0].size : function_.trip_count;
     int64_t launched = kernel_.groups[0] * kernel_.groups[1] * kernel_.groups[2];
     if (in_groups && launched == size && var < 0) return 0;
-    Id point = linear_group();
+    Id point = linear_group(arguments);
     if (!in_groups) {
       launched *= kernel_.group_lanes;
       if (kernel_.group_lanes > 1)
-        point = add(spv::Op::OpIAdd, add(spv::Op::OpIMul, point, index(kernel_.group_lanes)),
-                    number(spv::BuiltIn::LocalInvocationId, 0));
+        point =
+            add(spv::Op::OpIAdd, add(spv::Op::OpIMul, point, index(kernel_.group_lanes)), lane());
     }
     if (var >= 0) set(var, point);
     if (launched == size) return 0;

@@ -20,63 +20,21 @@ constexpr int64_t kWidestAccess = 16;  // bytes
 
 KernelMemory::KernelMemory(Module& module, Values& values, Expressions& expressions,
                            const semtree::Function& function, const Features& features,
-                           bool addresses_in_buffer, bool any_offset)
+                           const std::vector<Id>& addresses, bool any_offset)
     : module_(module),
       values_(values),
       expressions_(expressions),
       function_(function),
       features_(features),
       any_offset_(any_offset),
+      addresses_(addresses),
       layout_(shared_layout(function, features)) {
-  declare_arguments(addresses_in_buffer);
+  if (!features.int64) declare_bases();
   for (size_t i = 0; i < function.arrays.size(); ++i)
     declare_array(static_cast<int>(function.params.size() + i));
 }
 
 // ---- declarations
-
-void KernelMemory::declare_arguments(bool in_buffer) {
-  if (function_.params.empty()) return;
-  using spv::StorageClass;
-  // Addresses are numbers, or pairs of words where the device has no integers of 64 bits.
-  const Id address =
-      features_.int64 ? values_.type(DataType::u64) : module_.vector_type(values_.word_type(), 2);
-  const std::vector<Id> types(function_.params.size(), address);
-  std::vector<int64_t> offsets;
-  for (size_t i = 0; i < types.size(); ++i) offsets.push_back(8 * static_cast<int64_t>(i));
-  const Id addresses = module_.block_type(types, offsets);
-  module_.name(addresses, "arguments");
-  for (size_t i = 0; i < function_.params.size(); ++i) {
-    module_.member_name(addresses, static_cast<uint32_t>(i), function_.params[i].name);
-  }
-  StorageClass storage = StorageClass::PushConstant;
-  Id block = 0;
-  if (in_buffer) {
-    storage = StorageClass::PhysicalStorageBuffer;
-    const Id pointer = module_.pointer_type(storage, addresses);
-    const Id pushed = module_.block_type({pointer}, {0});
-    const Id variable = module_.global(StorageClass::PushConstant,
-                                       module_.pointer_type(StorageClass::PushConstant, pushed));
-    const Id at = module_.add(spv::Op::OpAccessChain,
-                              module_.pointer_type(StorageClass::PushConstant, pointer),
-                              {variable, values_.word(0)});
-    block = module_.add(spv::Op::OpLoad, pointer, {at});
-  } else {
-    block = module_.global(storage, module_.pointer_type(storage, addresses));
-  }
-  for (size_t i = 0; i < types.size(); ++i) {
-    const Id at = module_.add(spv::Op::OpAccessChain, module_.pointer_type(storage, address),
-                              {block, values_.word(static_cast<uint32_t>(i))});
-    Words operands = {at};
-    if (in_buffer) {
-      operands.push_back(static_cast<uint32_t>(spv::MemoryAccessMask::Aligned));
-      operands.push_back(8);
-    }
-    addresses_.push_back(module_.add(spv::Op::OpLoad, address, operands));
-    if (features_.int64) module_.name(addresses_.back(), function_.params[i].name);
-  }
-  if (!features_.int64) declare_bases();
-}
 
 Id KernelMemory::tensor_pointer_type(int memory, size_t lanes) {
   return module_.pointer_type(spv::StorageClass::PhysicalStorageBuffer, stored_type(memory, lanes),

@@ -25,10 +25,11 @@ namespace stria::vulkan {
 
 class KernelMemory {
  public:
-  // Declares the arguments and what arrays need, in the function that the module is writing.
+  // Declares what tensors and arrays need, in the function that the module is writing. `addresses`:
+  // of tensors (arguments.h), kept.
   KernelMemory(Module& module, Values& values, Expressions& expressions,
                const semtree::Function& function, const Features& features,
-               bool addresses_in_buffer, bool any_offset);
+               const std::vector<Id>& addresses, bool any_offset);
 
   Lanes load(const semtree::Place& place);
   void store(const semtree::Place& place, const Lanes& lanes);
@@ -46,7 +47,6 @@ class KernelMemory {
     std::vector<Run> runs;
   };
 
-  void declare_arguments(bool in_buffer);
   void declare_bases();
   void declare_array(int memory);
   bool is_shared(int memory) const;
@@ -83,9 +83,9 @@ class KernelMemory {
   const semtree::Function& function_;
   const Features& features_;
   const bool any_offset_;
+  const std::vector<Id>& addresses_;
   SharedLayout layout_;
   std::vector<Id> variables_;                    // of arrays, by their number
-  std::vector<Id> addresses_;                    // of tensors
   std::map<std::pair<int, size_t>, Id> bases_;   // of tensors, by the lanes of an access
   std::map<std::pair<int, int64_t>, Id> slots_;  // of arrays in registers
   std::map<Id, Id> views_;                       // of the group's memory, by type of the elements

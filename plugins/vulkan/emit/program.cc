@@ -11,7 +11,6 @@ namespace {
 
 // Points that do not meet run in groups of so many: a multiple of every GPU's subgroup.
 constexpr int64_t kGroupPoints = 64;
-constexpr int64_t kAddressBytes = 8;
 
 // `count` groups in up to three dimensions; a few of the last ones may have nothing to do.
 Result<std::array<int64_t, 3>> spread(int64_t count, const std::array<int64_t, 3>& largest) {
@@ -45,14 +44,22 @@ Result<KernelCode> describe(const semtree::KernelBlock& block, size_t number,
   out.statement = about.statement;
   out.group_lanes = about.group_points;
   out.arguments = std::move(about.arguments);
-  out.addresses_in_buffer =
-      kAddressBytes * static_cast<int64_t>(function.params.size()) > features.push_bytes;
+  // The product may be more than 64 bits hold: then the device refuses it (group_check.h).
+  out.takes_base_group = double{1} * out.groups[0] * out.groups[1] * out.groups[2] >
+                         static_cast<double>(features.whole_groups);
+  out.addresses_in_buffer = push_bytes(out) > features.push_bytes;
   out.semtree = std::move(about.semtree);
   out.function = std::move(function);
   return out;
 }
 
 }  // namespace
+
+uint32_t push_bytes(const KernelCode& kernel) {
+  const size_t addresses = kernel.addresses_in_buffer ? 1 : kernel.arguments.size();
+  return kAddressBytes * static_cast<uint32_t>(addresses) +
+         (kernel.takes_base_group ? kBaseGroupBytes : 0);
+}
 
 semtree::SourceOptions source_options(const Limits& limits) {
   semtree::SourceOptions out;

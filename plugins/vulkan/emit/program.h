@@ -3,9 +3,16 @@
 //
 // A module has one entry point, "main", of one GLCompute kernel. Its arguments are device addresses
 // (buffer device address), 8 bytes each, in the order of `arguments`: as push constants from byte 0
-// on or, if they do not fit there (`addresses_in_buffer`), in memory whose address is the only push
-// constant. There are no descriptors. An argument's address is that of its first element (the
+// on or, if they do not fit there (`addresses_in_buffer`), in memory whose address is the first
+// push constant. There are no descriptors. An argument's address is that of its first element (the
 // buffer's address plus the argument's offset).
+//
+// A kernel that may be dispatched in parts (`takes_base_group`) adds the base group to the number
+// of each group: the numbers of a part's first group, 3 words, the last push constants. They come
+// so and not by vkCmdDispatchBase, for NVIDIA's shader cache (driver 580.159) takes a pipeline with
+// VK_PIPELINE_CREATE_DISPATCH_BASE_BIT for one without: it looks at the module alone, and each part
+// ran the kernel's first groups. Here the two are different modules. A kernel that no plan cuts has
+// neither the words nor the additions: nothing is cut on most devices (context.h).
 //
 // Thread-safe: plain functions of their arguments.
 #pragma once
@@ -24,6 +31,9 @@
 
 namespace stria::vulkan {
 
+inline constexpr uint32_t kAddressBytes = 8;
+inline constexpr uint32_t kBaseGroupBytes = 12;
+
 struct KernelCode {
   std::string name;    // of the kernel block; may be empty
   std::string symbol;  // "k3_conv": unique in the program
@@ -32,10 +42,14 @@ struct KernelCode {
   int64_t group_lanes = 1;                    // of one group (LocalSize x; y and z are 1)
   std::array<int64_t, 3> groups = {1, 1, 1};  // to dispatch; one may be 0: nothing to do
   std::vector<semtree::KernelArgument> arguments;
+  bool takes_base_group = false;
   bool addresses_in_buffer = false;
   semtree::Function function;
   std::string semtree;  // printed, if asked for
 };
+
+// Of all push constants together.
+uint32_t push_bytes(const KernelCode& kernel);
 
 // The limits that the kernel tree is built within: vectors of 2, 4, … lanes, 32-bit indices where
 // they suffice.

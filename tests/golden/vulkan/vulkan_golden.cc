@@ -4,7 +4,7 @@
 // views=yes, fp64=no, int64=no, storage8=no, storage16=no (features), promises=no (of floats),
 // fast_math=yes, any_offset=yes, push=8 (bytes of push constants at most), group=64 (points of a
 // group), largest=64 (lanes of a group at most), shared=1024 (bytes that a group has at most),
-// groups=7 (in the first dimension at most).
+// groups=7 (in the first dimension at most), whole=7 (a kernel of no more groups is never cut).
 #include <cstdlib>
 
 #include "emit/program.h"
@@ -31,6 +31,8 @@ stria::vulkan::Features features_of(const Case& test) {
   out.fast_math = has("fast_math");
   out.spirv_version = 0x00010600;
   out.push_bytes = std::atoll(test.option("push", "128").c_str());
+  if (const std::string whole = test.option("whole"); !whole.empty())
+    out.whole_groups = std::atoll(whole.c_str());
   return out;
 }
 

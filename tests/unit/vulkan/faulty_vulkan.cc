@@ -24,6 +24,7 @@ std::atomic<int> stria_vulkan_barriers{0};
 std::atomic<int> stria_vulkan_pipelines{0};
 std::atomic<int> stria_vulkan_memories{0};
 std::atomic<int> stria_vulkan_dispatches{0};
+std::atomic<int> stria_vulkan_groups{0};
 std::atomic<int> stria_vulkan_freed{0};
 std::atomic<int> stria_vulkan_freed_after_loss{0};
 }
@@ -217,13 +218,8 @@ void VKAPI_CALL barrier(VkCommandBuffer buffer, const VkDependencyInfo* info) {
 
 void VKAPI_CALL dispatch(VkCommandBuffer buffer, uint32_t x, uint32_t y, uint32_t z) {
   ++stria_vulkan_dispatches;
+  stria_vulkan_groups += static_cast<int>(x * y * z);
   STRIA_REAL(vkCmdDispatch)(buffer, x, y, z);
-}
-
-void VKAPI_CALL dispatch_base(VkCommandBuffer buffer, uint32_t first_x, uint32_t first_y,
-                              uint32_t first_z, uint32_t x, uint32_t y, uint32_t z) {
-  ++stria_vulkan_dispatches;
-  STRIA_REAL(vkCmdDispatchBase)(buffer, first_x, first_y, first_z, x, y, z);
 }
 
 VkResult VKAPI_CALL submit(VkQueue queue, uint32_t count, const VkSubmitInfo2* infos,
@@ -272,7 +268,6 @@ PFN_vkVoidFunction mine(const char* name) {
   STRIA_MINE(vkBeginCommandBuffer, begin)
   STRIA_MINE(vkCmdPipelineBarrier2, barrier)
   STRIA_MINE(vkCmdDispatch, dispatch)
-  STRIA_MINE(vkCmdDispatchBase, dispatch_base)
   STRIA_MINE(vkQueueSubmit2, submit)
   STRIA_MINE(vkGetSemaphoreCounterValue, counter)
   STRIA_MINE(vkWaitSemaphores, wait)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults of the loader in faulty_vulkan.cc, one at a time: its variable `stria_vulkan_fault`. How
 // many submissions a driver has got: `stria_vulkan_submits`, and semaphores they wait for:
-// `stria_vulkan_waits`; command buffers recorded:
-// `stria_vulkan_recordings`; barriers in them: `stria_vulkan_barriers`, and dispatches:
-// `stria_vulkan_dispatches`; pipelines built: `stria_vulkan_pipelines`; pieces of memory that are
+// `stria_vulkan_waits`; command buffers recorded: `stria_vulkan_recordings`; barriers in them:
+// `stria_vulkan_barriers`, dispatches: `stria_vulkan_dispatches`, and the groups of all:
+// `stria_vulkan_groups`; pipelines built: `stria_vulkan_pipelines`; pieces of memory that are
 // allocated: `stria_vulkan_memories`; those freed: `stria_vulkan_freed`, and since the device was
 // lost: `stria_vulkan_freed_after_loss`.
 #pragma once

@@ -6,10 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <optional>
 #include <regex>
 #include <set>
 
 #include "../../small_program.h"
+#include "dispatch_plan.h"
 #include "faulty_vulkan.h"
 #include "scripted_host.h"
 #include "stria/base/file.h"
@@ -44,45 +46,120 @@ Device open(const Runtime& runtime) {
   return *device;
 }
 
-// Far below what any dispatch takes: each is cut as finely as it ever is.
-constexpr const char* kFinely = R"("dispatch_limit_ms": 0.0001)";
+// A copy of the plugin whose models take every device for one of so few units, each so slow that a
+// group alone is predicted to take longer than kLimitMs, which no kernel here takes.
+constexpr int kUnits = 2;
+constexpr double kLimitMs = 20'000;
+class SlowModels {
+ public:
+  SlowModels() {
+    std::filesystem::copy(kPlugin, copy_, std::filesystem::copy_options::recursive);
+    for (const char* file : {"hw/gpu.json", "hw/software.json"}) {
+      const std::string text = read_file(copy_ / file).value();
+      const std::string few =
+          std::regex_replace(text, std::regex(R"re(set (UNITS|CORES) = [^%]*%)re"),
+                             fmt::format("set $1 = {} %", kUnits));
+      EXPECT_NE(few, text) << file;
+      const std::string slow = std::regex_replace(
+          few, std::regex(R"re("ops_per_cycle": [0-9.]+)re"), R"("ops_per_cycle": 0.000000000001)");
+      EXPECT_NE(slow, few) << file;
+      EXPECT_TRUE(write_file(copy_ / file, slow).ok());
+    }
+  }
+  // A device by these models, with a limit or without. What is measured of it does not count, and
+  // nothing is.
+  Runtime runtime(bool limited) const {
+    return runtime_with(
+        copy_, fmt::format(R"({{"loader": "{}", "probe": false, "dispatch_limit_ms": {}}})",
+                           STRIA_FAULTY_VULKAN, limited ? kLimitMs : 0));
+  }
 
-// R = A + A of many elements: more groups than any device has units.
-struct ManyElements {
+ private:
+  const hal::TemporaryFolder folder_;
+  const std::filesystem::path copy_ = folder_.path() / "vulkan";
+};
+
+// The dispatches of a kernel with so many groups in a row that has not run yet, by that prediction.
+int pieces_of(int groups) {
+  constexpr double kLimitNs = kLimitMs * 1e6;
+  vulkan::DispatchPlan plan({kLimitNs, kUnits});
+  return static_cast<int>(plan.add({groups, 1, 1}, 2 * kLimitNs).size());
+}
+
+// R is the sum of `inputs` tensors of many elements, all alike.
+class ManyElements {
+ public:
+  explicit ManyElements(const Device& device, int inputs = 2)
+      : r_(device.create_tensor({kSize}, std::vector<float>(kSize, -1)).value()) {
+    std::vector<float> values(kSize);
+    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % kPeriod);
+    std::string params, sum;
+    InputTypes types;
+    for (int n = 0; n < inputs; ++n) {
+      const std::string name = fmt::format("A{}", n);
+      params += fmt::format("{}{}[N]", n > 0 ? ", " : "", name);
+      sum += (n > 0 ? " + " : "") + name;
+      types[name] = {DataType::fp32, {kSize}};
+      a_.push_back(device.create_tensor({kSize}, values).value());
+    }
+    const std::string text = fmt::format("function ({}) -> (R) {{ R = {}; }}", params, sum);
+    executable_ = device.compile(Program::from_tile({"sum.tile", text}).value(), types).value();
+  }
+  Status run() const { return executable_->run(a_, std::vector{r_})->wait(); }
+  bool is_right() const {
+    const std::vector<float> got = r_.read_values<float>().value();
+    for (size_t i = 0; i < got.size(); ++i)
+      if (got[i] != static_cast<float>(a_.size() * (i % kPeriod))) return false;
+    return true;
+  }
+
+ private:
   static constexpr int64_t kSize = int64_t{1} << 20;
-  explicit ManyElements(const Device& device)
-      : executable(device
-                       .compile(Program::from_tile(
-                                    {"double.tile", "function (A[N]) -> (R) { R = A + A; }"})
-                                    .value(),
-                                {{"A", {DataType::fp32, {kSize}}}})
-                       .value()),
-        a(device.create_tensor({kSize}, std::vector<float>(kSize, 3)).value()),
-        r(device.create_tensor(DataType::fp32, {kSize}).value()) {}
-  Status run() const { return executable.run({a}, {r})->wait(); }
-  bool is_right() const { return r.read_values<float>().value() == std::vector<float>(kSize, 6); }
-  const Executable executable;
-  const Tensor a, r;
+  static constexpr size_t kPeriod = 1021;  // prime: no two groups have the same elements
+  std::vector<Tensor> a_;
+  const Tensor r_;
+  std::optional<Executable> executable_;
 };
 
 TEST(CutDispatches, AreRightAndAreSubmittedOneByOne) {
   std::atomic<int>&submits = count("stria_vulkan_submits"),
-  &dispatches = count("stria_vulkan_dispatches");
+  &dispatches = count("stria_vulkan_dispatches"), &groups = count("stria_vulkan_groups");
+  const SlowModels models;
+  int whole = 0;
   for (const bool cut : {false, true}) {
-    const Runtime runtime = vulkan_with(cut ? kFinely : R"("dispatch_limit_ms": 0)");
+    const Runtime runtime = models.runtime(cut);
     const Device device = open(runtime);
     const Status status = run_small_program(device);
     EXPECT_TRUE(status.ok()) << status.to_string();
     const ManyElements many(device);
-    submits = dispatches = 0;
+    submits = dispatches = groups = 0;
     ASSERT_TRUE(many.run().ok());
-    std::printf("%d dispatches in %d submissions\n", dispatches.load(), submits.load());
-    EXPECT_EQ(submits, dispatches);
-    if (cut)
-      EXPECT_GT(dispatches, 10);
-    else
-      EXPECT_EQ(dispatches, 1);
+    std::printf("%d groups, %d dispatches in %d submissions\n", groups.load(), dispatches.load(),
+                submits.load());
     EXPECT_TRUE(many.is_right());
+    EXPECT_EQ(submits, dispatches);
+    if (!cut) whole = groups;
+    EXPECT_EQ(groups, whole);
+    EXPECT_EQ(dispatches, cut ? pieces_of(whole) : 1);
+  }
+  EXPECT_GT(pieces_of(whole), 1);
+}
+
+// Up to where the addresses and the base group, or the addresses alone, just fit: 128 bytes are
+// what every device has, 256 what many have.
+TEST(CutDispatches, AreRightWhereverAddressesAre) {
+  std::atomic<int>&dispatches = count("stria_vulkan_dispatches"),
+  &groups = count("stria_vulkan_groups");
+  const SlowModels models;
+  const Runtime runtime = models.runtime(true);
+  const Device device = open(runtime);
+  for (const int tensors : {14, 15, 16, 17, 30, 31, 32, 33}) {
+    const ManyElements many(device, tensors - 1);
+    dispatches = groups = 0;
+    ASSERT_TRUE(many.run().ok());
+    EXPECT_TRUE(many.is_right()) << tensors;
+    EXPECT_EQ(dispatches, pieces_of(groups)) << tensors;  // one kernel
+    EXPECT_GT(dispatches, 1) << tensors;
   }
 }
 
@@ -107,22 +184,12 @@ TEST(CutDispatches, ThatAreShortStayWhole) {
 
 // By a model that takes the device for very slow, a kernel is cut; once it has run, it is not.
 TEST(CutDispatches, AreNotCutAnyMoreWhereTheyWereFast) {
-  const hal::TemporaryFolder folder;
-  const std::filesystem::path copy = folder.path() / "vulkan";
-  std::filesystem::copy(kPlugin, copy, std::filesystem::copy_options::recursive);
-  for (const char* file : {"hw/gpu.json", "hw/software.json"}) {
-    const std::string text = read_file(copy / file).value();
-    const std::string slow =
-        std::regex_replace(text, std::regex(R"re("ops_per_cycle": (\{\{[^}]*\}\}|[0-9.]+))re"),
-                           R"("ops_per_cycle": 0.0000001)");
-    ASSERT_NE(slow, text) << file;
-    ASSERT_TRUE(write_file(copy / file, slow).ok());
-  }
-  const Runtime runtime =
-      runtime_with(copy, R"({"loader": ")" STRIA_FAULTY_VULKAN R"(", "dispatch_limit_ms": 20000})");
+  const SlowModels models;
+  const Runtime runtime = models.runtime(true);
   const Device device = open(runtime);
   const ManyElements many(device);
-  std::atomic<int>& submits = count("stria_vulkan_submits");
+  std::atomic<int>&submits = count("stria_vulkan_submits"), &groups = count("stria_vulkan_groups");
+  groups = 0;
   std::vector<int> counts;
   for (int run = 0; run < 3; ++run) {
     submits = 0;
@@ -131,7 +198,7 @@ TEST(CutDispatches, AreNotCutAnyMoreWhereTheyWereFast) {
     EXPECT_TRUE(many.is_right());
   }
   std::printf("submissions of three runs: %d, %d, %d\n", counts[0], counts[1], counts[2]);
-  EXPECT_GT(counts[0], 10);
+  EXPECT_EQ(counts[0], pieces_of(groups / 3));
   EXPECT_EQ(counts[1], 1);
   EXPECT_EQ(counts[2], 1);
 }
