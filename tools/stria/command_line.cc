@@ -108,8 +108,8 @@ void add_time_limit(CLI::App* app, double& seconds, double least, const std::str
 void add_tune(CLI::App* app, int& candidates) {
   add_integer(app, "--tune", candidates, 0, 1000,
               "time so many candidates for each kernel's tile on the device and take the "
-              "fastest; what was timed is kept. For devices whose pipeline chooses tiles by "
-              "cost: llvm_cpu, and GPUs of opencl");
+              "fastest; what was timed is kept. For devices with a parameter whose default is "
+              "`tune`: `stria hw --device SEL` lists them");
 }
 
 void add_step_limit(CLI::App* app, double& seconds) {
