@@ -13,7 +13,7 @@ struct DeviceInfo {
   std::string plugin;    // the plugin's id
   std::string id;        // unique in its plugin, stable between runs
   std::string name;      // for people
-  std::string kind;      // which of the plugin's hardware models it has
+  std::string kind;      // which of the plugin's hardware models it has; see Runtime::open
   std::string vendor;    // may be empty
   bool available = false;
   std::string reason;         // why not, if not available

@@ -169,6 +169,10 @@ struct Candidate {
   double speed;  // promised
 };
 
+// Does it run on the processor what is made for another device? Then whatever else is there is
+// better, whatever the models promise: they cannot tell what the detour costs.
+bool is_software(const Candidate& candidate) { return candidate.info->kind == "software"; }
+
 // Notes on its pipeline go to the log.
 Result<Device> open_device(const Candidate& candidate, const std::string& name,
                            const RuntimeOptions& options) {
@@ -236,8 +240,9 @@ Result<Device> Runtime::open(std::string_view text) const {
   }
   for (Candidate& candidate : available)
     candidate.speed = promised_speed(candidate.record->plugin, *candidate.info);
-  std::stable_sort(available.begin(), available.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.speed > b.speed; });
+  std::stable_sort(available.begin(), available.end(), [](const Candidate& a, const Candidate& b) {
+    return is_software(a) == is_software(b) ? a.speed > b.speed : is_software(b);
+  });
   return open_first(available, state_->options);
 }
 

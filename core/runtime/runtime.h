@@ -71,8 +71,9 @@ class STRIA_API Runtime {
   // Opens a device. The selector is one of `plugin` (its first available device); `plugin:N` (the
   // N-th of its list, from 0); `plugin:glob` (the first available one whose name or id matches,
   // letters of either case, with * ? and [a-z]); `auto` (among all available ones, the one whose
-  // hardware model promises the most operations per second; one that cannot be opened is passed
-  // over, with a line in the log). invalid_argument for malformed or empty text; not_found with a
+  // hardware model promises the most operations per second, and one of the kind `software` only if
+  // there is no other; one that cannot be opened is passed over, with a line in the log).
+  // invalid_argument for malformed or empty text; not_found with a
   // list of what is there if nothing matches; unavailable with the reason if what matches cannot be
   // used.
   Result<Device> open(std::string_view selector) const;

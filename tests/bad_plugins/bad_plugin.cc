@@ -216,6 +216,7 @@ class BadDriver final : public sdk::Driver {
     info.kind = "reference";
     if (misdeed().is("devices", "without_id")) info.id = "";
     if (misdeed().is("devices", "of_another_kind")) info.kind = "starship";
+    if (misdeed().is("devices", "of_software")) info.kind = "software";
     if (misdeed().is("devices", "with_odd_properties")) info.properties = "[1, 2]";
     if (misdeed().is("devices", "with_lines")) info.name = "one\ntwo\033[31m";
     if (misdeed().is("devices", "with_a_long_id")) info.id = std::string(1 << 20, 'x');

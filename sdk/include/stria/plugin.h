@@ -142,7 +142,8 @@ typedef struct stria_device_info {
   stria_string id;        // stable between runs and unique in the plugin, for example "0" or
                           // "pci-03:00.0"
   stria_string name;      // for people: "Acme 300 rev B, 16 cores"
-  stria_string kind;      // one of the manifest's device kinds: picks hardware model and pipeline
+  stria_string kind;      // one of the manifest's device kinds: picks hardware model and pipeline;
+                          // `auto` takes a device of kind "software" only if there is no other
   stria_string vendor;    // may be empty
   uint8_t available;      // 1: open works
   stria_string reason;    // why not, if not available
