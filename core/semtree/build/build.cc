@@ -149,7 +149,7 @@ Result<Function> build(const Block& kernel, const Block& main, const BuildOption
 Result<Function> Builder::run() {
   function_.name = kernel_.name;
   function_.index_type = options_.index_type;
-  STRIA_ASSIGN(units_, lane_units(kernel_));
+  STRIA_ASSIGN(units_, lane_units(kernel_, subgroups()));
   unit_numbers_.resize(units_.size());
   Frame outside;
   STRIA_RETURN_IF_ERROR(make_parameters(outside));
@@ -174,7 +174,8 @@ Result<Function> Builder::run() {
   find_shared_parameters(function_);
   int64_t stack = 0;
   for (const Array& array : function_.arrays)
-    if (!array.in_registers && !array.shared) stack += array.count * byte_size(array.type);
+    if (!array.in_registers && !array.shared && !array.fragment)
+      stack += array.count * byte_size(array.type);
   if (stack > options_.stack_limit_bytes)
     return make_error(
         StatusCode::out_of_range,
@@ -333,12 +334,14 @@ Status Builder::nested_block(const Block& block, const Frame& parent, Body& out)
   frame.block = &block;
   frame.units = parent.units;
   frame.repeats = parent.repeats;
+  frame.in_subgroup = parent.in_subgroup;
   if (const stripe::TagValue* name = block.tags.find("stencil"); name && in_group())
     if (auto* text = std::get_if<std::string>(name)) {
       for (const Index& index : block.idxs)
         frame.indices[index.name] =
             index.affine && index.range == 1 ? index.affine->substitute(parent.indices) : Affine(0);
       STRIA_RETURN_IF_ERROR(view_parent(frame, parent));
+      if (is_matrix_operation(frame)) return matrix_operation(frame, out);
       return instruction(frame, *text, out);
     }
   std::vector<Affine> conditions;
@@ -591,6 +594,13 @@ Result<View> Builder::allocate(const Refinement& ref, const Frame& frame, int64_
                               .type = ref.shape.type,
                               .count = span * view.scale * copies,
                               .shared = shared});
+  if (is_fragment(ref)) {
+    // An operand of a product has its own type; matrix.cc corrects it.
+    function_.arrays.back().type = compute_type(ref.shape.type);
+    function_.arrays.back().fragment.emplace();
+    wants_registers_.push_back(false);
+    return view;
+  }
   const bool located =
       !ref.location.empty() && ref.location.path.back().name == options_.register_unit;
   wants_registers_.push_back(!shared && !ref.swizzle && (located || slot_form(ref) || span == 1));

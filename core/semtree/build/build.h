@@ -27,13 +27,17 @@
 //   barrier` is a barrier. The group shares what is allocated around lane blocks. A distributed
 //   allocation (S12) is an array of each lane; the bit form of its location gives the slot. A
 //   #stencil block on distributed operands is one instruction (S14).
+// * *Blocks for whole subgroups* number rows of the group's lanes. A #stencil block in one, on
+//   allocations that give the number of a `fragment`, is an operation on matrices (S15).
 // * *#pipeline=N* on a loop of a group (S13) makes N copies of what the loop allocates: `barrier;
 //   for k { what stands before the first barrier, for k+N-1; the rest, for k; barrier }`. A
 //   statement that contains the first barrier belongs to the rest. Points that constraints leave
 //   out meet the loop's barrier, too. If the first part consists of loads and stores alone,
 //   whatever their conditions, it is split: `for k { the loads, for k+N-1; barrier; the rest, for
-//   k; the stores, for k+N-1 }`. So the rest hides the latency of the loads. A #pipeline loop
-//   elsewhere, or one without a barrier, runs its points one after the other.
+//   k; the stores, for k+N-1 }`. So the rest hides the latency of the loads. With the tag
+//   #one_copy, N is 2, and lanes hold what they have loaded until the rest is done: `for k { the
+//   loads, for k+1; the rest, for k; barrier; the stores, for k+1; barrier }` needs one copy. A
+//   #pipeline loop elsewhere, or one without a barrier, runs its points one after the other.
 // * *Swizzles* permute the addresses of an allocation. Lanes of one access must be a run that stays
 //   together.
 // * *Allocations* become arrays. They are in registers if they are located in the unit
@@ -55,6 +59,10 @@ struct BuildOptions {
   bool narrow_indices = false;          // use i32 if no index, offset or bound of a kernel can
                                         // leave it
   std::string register_unit = "REG";    // the memory unit whose allocations are registers
+  // Subgroups of a group's lanes, which hold matrices together; 0: the emitter knows no such
+  // operations.
+  std::string subgroup_unit = "SUBGROUP";
+  int64_t subgroup_lanes = 0;
   int64_t enough_parallel_points = 128;
   // The most groups of lanes in each dimension of their grid. If the others have 1, the first
   // dimension alone numbers all groups.

@@ -44,7 +44,8 @@ struct Frame {
   int lanes = 1;
   ExprRef mask;      // of the lanes; null = all
   size_t units = 0;  // how many leading lane units have a known number: inside a lane block, all
-  bool repeats = false;  // inside a loop of the group
+  bool repeats = false;      // inside a loop of the group
+  bool in_subgroup = false;  // inside a block for whole subgroups
 };
 
 class Builder {
@@ -97,8 +98,15 @@ class Builder {
   // Binds the indices that the block's location names to the lane that runs. Lanes without a point
   // fail `conditions`.
   Status bind_lanes(Frame& frame, const Frame& parent, std::vector<Affine>& conditions);
+  // The same for one unit of the location, of which there are `count`; `unit` is its position among
+  // the kernel's units, beyond them for subgroups.
+  Status bind_unit(const stripe::LocationUnit& place, size_t unit, int64_t count,
+                   const std::string& number, Frame& frame, const Frame& parent,
+                   std::vector<Affine>& conditions);
   // The name of the variable that holds the number of the lane's unit.
   const std::string& unit_number(size_t unit);
+  const std::string& subgroup_number();
+  Subgroups subgroups() const { return {options_.subgroup_unit, options_.subgroup_lanes}; }
   bool is_pipelined(const stripe::Block& block, const Frame& frame) const;
   // The points of a #pipeline=N block. What stands before its first barrier runs N-1 points ahead,
   // into copies of the block's allocations.
@@ -107,6 +115,21 @@ class Builder {
   bool goes_apart(const Body& fetch, const Body& rest) const;
   Status instruction(const Frame& frame, const std::string& name, Body& out);
   Status barrier(const Frame& frame, const stripe::Special& special, Body& out);
+
+  // --- matrix.cc: what a subgroup does with matrices that its lanes hold (S15)
+  struct MatrixBlock;
+  bool is_matrix_operation(const Frame& frame) const;
+  Status matrix_operation(const Frame& frame, Body& out);
+  Status matrix_product(const Frame& frame, Body& out);
+  Status matrix_elements(const Frame& frame, const MatrixBlock& matrix, Body& out);
+  // The matrix that the frame's view has.
+  Result<FragmentRef> fragment(const Frame& frame, const std::string& name) const;
+  FragmentRef new_fragment(const std::string& name, DataType type, const MatrixBlock& matrix);
+  // Says of an array of matrices how large they are, and if it is decided, what they are in a
+  // product.
+  Status give_form(int memory, const Array::Fragment& form, bool decides_use);
+  Result<MatrixPlace> matrix_place(const Frame& frame, const std::string& name,
+                                   const MatrixBlock& matrix, Body& out);
 
   // --- place.cc: where elements lie
   Result<Place> place(const View& view, const Frame& frame, Body& out);
@@ -156,6 +179,8 @@ class Builder {
   std::vector<bool> wants_registers_;  // per array
   std::vector<LaneUnit> units_;        // of the kernel's group, outermost first; empty: none
   std::vector<std::string> unit_numbers_;
+  std::string subgroup_number_;
+  std::map<int, bool> fragment_uses_;  // of arrays of matrices: is their use decided?
   std::map<std::pair<size_t, std::pair<int64_t, int64_t>>, std::string>
       lane_indices_;  // unit, coefficient, range
   std::map<int, ExprRef>

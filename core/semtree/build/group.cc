@@ -43,68 +43,91 @@ const std::string& Builder::unit_number(size_t unit) {
   return name = nest_.define_outside(lower_case(u.name) + "_number", value, {0, u.count - 1});
 }
 
+const std::string& Builder::subgroup_number() {
+  std::string& name = subgroup_number_;
+  if (!name.empty()) return name;
+  const DataType type = options_.index_type;
+  const int64_t lanes = options_.subgroup_lanes;
+  const ExprRef value =
+      binary(Op::div, variable(function_.lane_var, {type, 1}), integer(type, lanes));
+  return name = nest_.define_outside(lower_case(options_.subgroup_unit) + "_number", value,
+                                     {0, ceil_div(function_.group_lanes, lanes) - 1});
+}
+
 Status Builder::bind_lanes(Frame& frame, const Frame& parent, std::vector<Affine>& conditions) {
+  if (is_subgroup_block(*frame.block, subgroups())) {
+    frame.in_subgroup = true;
+    return bind_unit(frame.block->location.path[0], units_.size(),
+                     ceil_div(function_.group_lanes, options_.subgroup_lanes), subgroup_number(),
+                     frame, parent, conditions);
+  }
+  for (const stripe::LocationUnit& place : frame.block->location.path) {
+    const size_t unit = frame.units++;
+    STRIA_RETURN_IF_ERROR(
+        bind_unit(place, unit, units_[unit].count, unit_number(unit), frame, parent, conditions));
+  }
+  return {};
+}
+
+Status Builder::bind_unit(const stripe::LocationUnit& place, size_t unit, int64_t count,
+                          const std::string& number, Frame& frame, const Frame& parent,
+                          std::vector<Affine>& conditions) {
   const Block& block = *frame.block;
   const DataType type = options_.index_type;
-  for (const stripe::LocationUnit& place : block.location.path) {
-    const size_t unit = frame.units++;
-    const LaneUnit& u = units_[unit];
-    const std::string number = unit_number(unit);
-    // The unit's number in terms of the block's indices: mixed radix, from the smallest coefficient
-    // up.
-    Affine fixed(place.units[0].constant());
-    std::vector<std::pair<int64_t, const Index*>> digits;
-    for (const auto& [name, coefficient] : place.units[0].terms()) {
-      const Index* index = block.find_index(name);
-      if (!index)
-        return invalid_argument("the location of {} names '{}', no index of it",
-                                name_of_block(block), name);
-      if (index->range == 1) {
-        fixed +=
-            (index->affine ? index->affine->substitute(parent.indices) : Affine(0)) * coefficient;
-      } else if (index->affine || frame.indices.count(name)) {
-        return unsupported(
-            "index '{}' of {} starts at another index, or names two units; lanes are numbered from "
-            "0",
-            name, name_of_block(block));
-      } else {
-        digits.emplace_back(coefficient, index);
-      }
-    }
-    if (!fixed.is_constant() || (!digits.empty() && fixed.constant() != 0))
+  // The unit's number in terms of the block's indices: mixed radix, from the smallest coefficient
+  // up.
+  Affine fixed(place.units[0].constant());
+  std::vector<std::pair<int64_t, const Index*>> digits;
+  for (const auto& [name, coefficient] : place.units[0].terms()) {
+    const Index* index = block.find_index(name);
+    if (!index)
+      return invalid_argument("the location of {} names '{}', no index of it", name_of_block(block),
+                              name);
+    if (index->range == 1) {
+      fixed +=
+          (index->affine ? index->affine->substitute(parent.indices) : Affine(0)) * coefficient;
+    } else if (index->affine || frame.indices.count(name)) {
       return unsupported(
-          "the number of unit '{}' of {} is {}; a number, or a sum of the block's own indices is "
-          "supported",
-          place.name, name_of_block(block), place.units[0].to_string());
-    if (digits.empty()) {
-      // One lane: number == fixed.
-      if (u.count > 1) {
-        conditions.push_back(Affine::of(number) - fixed.constant());
-        conditions.push_back(Affine(fixed.constant()) - Affine::of(number));
-      }
-      continue;
+          "index '{}' of {} starts at another index, or names two units; lanes are numbered from "
+          "0",
+          name, name_of_block(block));
+    } else {
+      digits.emplace_back(coefficient, index);
     }
-    std::sort(digits.begin(), digits.end(),
-              [](const auto& a, const auto& b) { return a.first < b.first; });
-    int64_t next = 1;
-    for (const auto& [coefficient, index] : digits) {
-      if (coefficient != next)
-        return unsupported(
-            "the number of unit '{}' of {} is {}, which leaves numbers out or gives them twice",
-            place.name, name_of_block(block), place.units[0].to_string());
-      next *= index->range;
-      std::string& name = lane_indices_[{unit, {coefficient, index->range}}];
-      if (name.empty()) {
-        ExprRef value = nest_.value(Affine::of(number));
-        if (coefficient > 1) value = binary(Op::div, value, integer(type, coefficient));
-        if (next < u.count) value = binary(Op::rem, value, integer(type, index->range));
-        const bool whole = value->kind == ExprKind::variable;
-        name = whole ? number : nest_.define_outside(index->name, value, {0, index->range - 1});
-      }
-      frame.indices[index->name] = Affine::of(name);
-    }
-    if (next < u.count) conditions.push_back(Affine(next - 1) - Affine::of(number));
   }
+  if (!fixed.is_constant() || (!digits.empty() && fixed.constant() != 0))
+    return unsupported(
+        "the number of unit '{}' of {} is {}; a number, or a sum of the block's own indices is "
+        "supported",
+        place.name, name_of_block(block), place.units[0].to_string());
+  if (digits.empty()) {
+    // One lane: number == fixed.
+    if (count > 1) {
+      conditions.push_back(Affine::of(number) - fixed.constant());
+      conditions.push_back(Affine(fixed.constant()) - Affine::of(number));
+    }
+    return {};
+  }
+  std::sort(digits.begin(), digits.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  int64_t next = 1;
+  for (const auto& [coefficient, index] : digits) {
+    if (coefficient != next)
+      return unsupported(
+          "the number of unit '{}' of {} is {}, which leaves numbers out or gives them twice",
+          place.name, name_of_block(block), place.units[0].to_string());
+    next *= index->range;
+    std::string& name = lane_indices_[{unit, {coefficient, index->range}}];
+    if (name.empty()) {
+      ExprRef value = nest_.value(Affine::of(number));
+      if (coefficient > 1) value = binary(Op::div, value, integer(type, coefficient));
+      if (next < count) value = binary(Op::rem, value, integer(type, index->range));
+      const bool whole = value->kind == ExprKind::variable;
+      name = whole ? number : nest_.define_outside(index->name, value, {0, index->range - 1});
+    }
+    frame.indices[index->name] = Affine::of(name);
+  }
+  if (next < count) conditions.push_back(Affine(next - 1) - Affine::of(number));
   return {};
 }
 
@@ -184,6 +207,10 @@ void take_apart(Body fetch, If& loads, If& stores, std::set<int>& needed,
 // no compiler moves them over the barrier, down to the stores. The last barrier separates all but
 // the last rest(k) from what comes behind the loop, as the block's own barrier would.
 //
+// A loop tagged #one_copy has one copy of its allocations: `fetch(0); barrier; for k { loads(k+1);
+// rest(k); barrier; stores(k+1); barrier }`. At the last point lanes fetch it a second time, which
+// is cheaper than a condition that every point has to test.
+//
 // `pending` are constraints on the loop's own indices. They are the same for all lanes: a point
 // that fails them is neither fetched nor worked on.
 Status Builder::pipelined(const Frame& outer, const Frame& parent,
@@ -207,12 +234,16 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent,
   if (outer.repeats)
     return unsupported("{} is #pipeline; it may have no loop of the group around it",
                        name_of_block(block));
+  const bool one_copy = block.tags.has("one_copy");
+  if (one_copy && *block.tags.integer("pipeline") != 2)
+    return unsupported("{} is #one_copy and #pipeline={}; lanes hold what they fetch for one point",
+                       name_of_block(block), *block.tags.integer("pipeline"));
   std::map<std::string, View> made;
   Frame frame = outer;
   frame.repeats = true;
   for (const Refinement& ref : block.refs) {
     if (ref.dir != stripe::RefDir::none) continue;
-    STRIA_ASSIGN(made[ref.into], allocate(ref, frame, depth));
+    STRIA_ASSIGN(made[ref.into], allocate(ref, frame, one_copy ? 1 : depth));
   }
   // The index's value at the point of that number.
   const auto value_at = [&](const Digit& digit, const Affine& point) {
@@ -236,7 +267,7 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent,
     STRIA_RETURN_IF_ERROR(view_parent(at, parent));
     for (const auto& [name, view] : made) {
       View& own = at.views[name] = view;
-      if (!slot_form(*view.whole))
+      if (!slot_form(*view.whole) && !one_copy)
         own.offset += copy * std::max<int64_t>(view.whole->shape.span_elements(), 1);
     }
     std::vector<Affine> undecided = pending, conditions;
@@ -273,7 +304,21 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent,
   };
   const ExprRef comes = binary(Op::lt, beyond, integer(type, range));
   const bool apart = goes_apart(fetch, rest);
-  if (apart) {
+  if (one_copy) {
+    if (!apart)
+      return unsupported(
+          "{} is #one_copy; what it fetches is not loads and then stores to its own allocations",
+          name_of_block(block));
+    If loads, stores;
+    std::set<int> needed, used_later;
+    take_apart(std::move(fetch), loads, stores, needed, used_later);
+    barrier(out);
+    body = std::move(loads.then);
+    std::move(rest.begin(), rest.end(), std::back_inserter(body));
+    barrier(body);
+    std::move(stores.then.begin(), stores.then.end(), std::back_inserter(body));
+    barrier(body);
+  } else if (apart) {
     If loads{comes, {}, {}}, stores{comes, {}, {}};
     std::set<int> needed, used_later;
     take_apart(std::move(fetch), loads, stores, needed, used_later);
@@ -296,12 +341,7 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent,
 // Does the fetch have loads that may stand before `rest`, with its stores behind it?
 bool Builder::goes_apart(const Body& fetch, const Body& rest) const {
   std::set<int> written;
-  const auto add = [&](const Statement& statement) {
-    if (auto* store = std::get_if<Store>(&statement.op)) written.insert(store->place.memory);
-    if (auto* operation = std::get_if<Instruction>(&statement.op))
-      for (const Instruction::Operand& operand : operation->operands)
-        if (operand.written) written.insert(operand.memory);
-  };
+  const auto add = [&](const Statement& statement) { add_written(statement, written); };
   walk(fetch, add);
   walk(rest, add);
   const auto may_go = [&](const auto& self, const Statement& statement) -> bool {

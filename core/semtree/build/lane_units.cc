@@ -12,32 +12,48 @@ namespace {
 
 using stripe::Block;
 
-Status collect(const Block& block, size_t outer, std::vector<LaneUnit>& units) {
+// What the lane blocks of a kernel name.
+struct Named {
+  std::vector<LaneUnit> units;
+  int64_t subgroups = 0;  // that blocks for whole subgroups number, from 0
+};
+
+Status collect(const Block& block, size_t outer, const Subgroups& subgroups, Named& named) {
+  std::vector<LaneUnit>& units = named.units;
   size_t depth = outer;
   if (is_lane_block(block)) {
     std::map<std::string, Interval> box;
     for (const stripe::Index& index : block.idxs)
       box[index.name] = {0, std::max<int64_t>(index.range, 1) - 1};
+    const bool whole = is_subgroup_block(block, subgroups);
     for (const stripe::LocationUnit& unit : block.location.path) {
       if (unit.units.size() != 1)
         return unsupported("the location of {} gives {} numbers for '{}'; lanes have one",
                            name_of_block(block), unit.units.size(), unit.name);
-      if (depth == units.size()) units.push_back({unit.name});
-      if (units[depth].name != unit.name)
+      if (depth == units.size() && !whole) units.push_back({unit.name});
+      if (!whole && units[depth].name != unit.name)
         return unsupported("{} is located at '{}' where other blocks of the kernel have '{}'",
                            name_of_block(block), unit.name, units[depth].name);
       const Interval numbers = interval_of(unit.units[0], box);
       if (numbers.lower < 0 || numbers.upper >= kMostLanes)
         return unsupported("unit '{}' of {} is numbered {} to {}; 0 to {} are supported", unit.name,
                            name_of_block(block), numbers.lower, numbers.upper, kMostLanes - 1);
-      units[depth].count = std::max(units[depth].count, numbers.upper + 1);
-      ++depth;
+      int64_t& count = whole ? named.subgroups : units[depth].count;
+      count = std::max(count, numbers.upper + 1);
+      if (!whole) ++depth;
     }
   }
   for (const stripe::Statement& statement : block.stmts)
     if (const Block* inner = statement.block())
-      STRIA_RETURN_IF_ERROR(collect(*inner, depth, units));
+      STRIA_RETURN_IF_ERROR(collect(*inner, depth, subgroups, named));
   return {};
+}
+
+bool holds_lane_block(const Block& block) {
+  return std::any_of(block.stmts.begin(), block.stmts.end(), [](const stripe::Statement& stmt) {
+    const Block* inner = stmt.block();
+    return inner && (is_lane_block(*inner) || holds_lane_block(*inner));
+  });
 }
 
 // sum += a * b; false, and nothing done, if that overflows.
@@ -57,11 +73,27 @@ bool is_lane_block(const Block& block) {
                      [](const stripe::LocationUnit& unit) { return !unit.units.empty(); });
 }
 
-Result<std::vector<LaneUnit>> lane_units(const Block& kernel) {
-  std::vector<LaneUnit> units;
-  if (kernel.location.empty()) return units;
+bool is_subgroup_block(const Block& block, const Subgroups& subgroups) {
+  return subgroups.lanes > 0 && is_lane_block(block) && block.location.path.size() == 1 &&
+         block.location.path[0].name == subgroups.unit && !holds_lane_block(block);
+}
+
+Result<std::vector<LaneUnit>> lane_units(const Block& kernel, const Subgroups& subgroups) {
+  Named named;
+  if (kernel.location.empty()) return named.units;
   for (const stripe::Statement& statement : kernel.stmts)
-    if (const Block* inner = statement.block()) STRIA_RETURN_IF_ERROR(collect(*inner, 0, units));
+    if (const Block* inner = statement.block())
+      STRIA_RETURN_IF_ERROR(collect(*inner, 0, subgroups, named));
+  std::vector<LaneUnit> units = std::move(named.units);
+  if (named.subgroups > 0) {
+    if (units.empty()) units.push_back({"LANE"});
+    if (units.size() > 1)
+      return unsupported(
+          "blocks of kernel '{}' are for whole units '{}', others number '{}' inside '{}': beside "
+          "the first, lanes are numbered through the group",
+          kernel.name, subgroups.unit, units[1].name, units[0].name);
+    units[0].count = std::max(units[0].count, named.subgroups * subgroups.lanes);
+  }
   int64_t lanes = 1;
   for (size_t i = units.size(); i-- > 0;) {
     units[i].inside = lanes;
@@ -118,8 +150,15 @@ Result<Affine> value_of(const stripe::BitFieldForm& form, const std::vector<Affi
 const stripe::BitFieldForm* slot_form(const stripe::Refinement& allocation) {
   if (allocation.location.empty()) return nullptr;
   for (const auto& [name, form] : allocation.location.path.back().owners)
-    if (name == "slot") return &form;
+    if (name == "slot" || name == "fragment") return &form;
   return nullptr;
+}
+
+bool is_fragment(const stripe::Refinement& allocation) {
+  if (allocation.location.empty()) return false;
+  const auto& owners = allocation.location.path.back().owners;
+  return std::any_of(owners.begin(), owners.end(),
+                     [](const auto& owner) { return owner.first == "fragment"; });
 }
 
 int64_t slots_of(const stripe::Refinement& allocation) {

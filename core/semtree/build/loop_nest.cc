@@ -9,6 +9,7 @@
 
 #include "stria/base/status.h"
 #include "stria/semtree/tree/expr.h"
+#include "stria/semtree/tree/variables.h"
 
 namespace stria::semtree {
 namespace {
@@ -110,12 +111,7 @@ bool LoopNest::turns_inside_out(Body& body, std::set<int> inside, bool runs, Bod
   If* last = body.empty() ? nullptr : std::get_if<If>(&body.back().op);
   if (!last) return false;
   std::set<int> written;
-  walk(last->then, [&](const Statement& statement) {
-    if (auto* store = std::get_if<Store>(&statement.op)) written.insert(store->place.memory);
-    if (auto* operation = std::get_if<Instruction>(&statement.op))
-      for (const Instruction::Operand& operand : operation->operands)
-        if (operand.written) written.insert(operand.memory);
-  });
+  walk(last->then, [&](const Statement& statement) { add_written(statement, written); });
   std::vector<bool> stays;
   for (size_t i = 0; i + 1 < body.size(); ++i) {
     const int var = defined_by(body[i]);

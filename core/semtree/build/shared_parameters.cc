@@ -5,6 +5,8 @@
 #include <set>
 #include <vector>
 
+#include "stria/semtree/tree/variables.h"
+
 namespace stria::semtree {
 namespace {
 
@@ -35,7 +37,11 @@ class SharedParameters {
         to.insert(function_.params[static_cast<size_t>(memory)].alias_group);
     };
     if (auto* load = std::get_if<Load>(&statement.op)) add(load->place.memory, out.loaded);
-    if (auto* store = std::get_if<Store>(&statement.op)) add(store->place.memory, out.stored);
+    if (auto* load = std::get_if<MatrixLoad>(&statement.op))
+      add(load->from.place.memory, out.loaded);
+    std::set<int> written;
+    add_written(statement, written);
+    for (const int memory : written) add(memory, out.stored);
     if (auto* loop = std::get_if<For>(&statement.op)) out.add(touched_by(loop->body));
     if (auto* branch = std::get_if<If>(&statement.op)) out.add(touched_by(branch->then));
     return out;

@@ -58,9 +58,7 @@ class LoadHoister {
       if (auto* let = std::get_if<Let>(&statement.op)) inside.insert(let->var);
       if (auto* load = std::get_if<Load>(&statement.op)) inside.insert(load->var);
     }
-    walk(branch.then, [&](const Statement& statement) {
-      if (auto* store = std::get_if<Store>(&statement.op)) stored.insert(store->place.memory);
-    });
+    walk(branch.then, [&](const Statement& statement) { add_written(statement, stored); });
     std::set<size_t> out;
     for (size_t i = 0; i < branch.then.size() && !holds_barrier(branch.then[i]); ++i) {
       auto* load = std::get_if<Load>(&branch.then[i].op);

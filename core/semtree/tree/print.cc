@@ -36,9 +36,14 @@ class Printer {
       out_ += fmt::format("  {} {}: {}[{}]\n",
                           array.in_registers ? "registers"
                           : array.shared     ? "shared"
+                          : array.fragment   ? "fragments"
                                              : "stack",
                           array.name, to_string(Type{array.type, lanes}),
                           (array.count + lanes - 1) / lanes);
+      if (const auto& form = array.fragment) {
+        out_.back() = ' ';
+        out_ += fmt::format("of {} x {}, {}\n", form->rows, form->columns, name_of(form->use));
+      }
     }
     body(function_.body, 1);
     return out_ + "}\n";
@@ -102,6 +107,17 @@ class Printer {
     return fmt::format("{}[{}]", function_.memory_name(p.memory), at);
   }
 
+  static std::string_view name_of(Array::Fragment::Use use) {
+    using Use = Array::Fragment::Use;
+    return use == Use::left ? "left" : use == Use::right ? "right" : "sum";
+  }
+  std::string fragment(const FragmentRef& ref) {
+    return fmt::format("{}[{}]", function_.memory_name(ref.memory), ref.number);
+  }
+  std::string matrix(const MatrixPlace& at) {
+    return fmt::format("{} by {}, {}", place(at.place), at.row_stride, at.column_stride);
+  }
+
   static std::string ahead(int64_t elements) {
     return elements == 0 ? "" : fmt::format(" prefetch {}", elements);
   }
@@ -140,6 +156,20 @@ class Printer {
               "{}{} {}[{}]", operands.empty() ? "" : ", ", operand.written ? "inout" : "in",
               function_.memory_name(operand.memory), fmt::join(operand.slots, " "));
         out_ += fmt::format("{}{}({})\n", indent, s->name, operands);
+      } else if (auto* s = std::get_if<MatrixFill>(&statement.op)) {
+        out_ +=
+            fmt::format("{}{} = fill({})\n", indent, fragment(s->to), stria::to_string(s->value));
+      } else if (auto* s = std::get_if<MatrixLoad>(&statement.op)) {
+        out_ += fmt::format("{}{} = matrix {}\n", indent, fragment(s->to), matrix(s->from));
+      } else if (auto* s = std::get_if<MatrixStore>(&statement.op)) {
+        out_ += fmt::format("{}matrix {} = {}\n", indent, matrix(s->to), fragment(s->from));
+      } else if (auto* s = std::get_if<MatrixMultiply>(&statement.op)) {
+        out_ += fmt::format("{}{} += {} * {}\n", indent, fragment(s->sum), fragment(s->a),
+                            fragment(s->b));
+      } else if (auto* s = std::get_if<ElementLoop>(&statement.op)) {
+        out_ += indent + "for elements {\n";
+        body(s->body, depth + 1);
+        out_ += indent + "}\n";
       } else {
         out_ += indent + (std::get<Barrier>(statement.op).parameters ? "barrier of parameters\n"
                                                                      : "barrier\n");

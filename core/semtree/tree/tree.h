@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -189,8 +190,49 @@ struct Instruction {
   std::vector<Operand> operands;  // by the names that the instruction gives them
 };
 
+// A matrix in an array of fragments (Array::fragment).
+struct FragmentRef {
+  int memory = -1;
+  int64_t number = 0;  // which of the array's matrices
+};
+// Elements of a memory object as a matrix: row r, column c is element place + r * row_stride + c *
+// column_stride. One of the strides is 1. The place has one lane and no mask.
+struct MatrixPlace {
+  Place place;
+  int64_t row_stride = 0;
+  int64_t column_stride = 1;
+};
+// What the lanes of a subgroup do together with matrices (Array::fragment). All of its lanes come
+// to the statement, and with the same place. Loads and stores convert to the type where they put
+// what they move; if types differ, the fragment has the type in which values of memory's type are
+// computed.
+struct MatrixFill {
+  FragmentRef to;
+  Scalar value;  // of the array's type
+};
+struct MatrixLoad {
+  FragmentRef to;
+  MatrixPlace from;
+};
+struct MatrixStore {
+  MatrixPlace to;
+  FragmentRef from;
+};
+// sum += a * b; products and sums in the type of `sum`, in any order.
+struct MatrixMultiply {
+  FragmentRef sum, a, b;
+};
+// Each lane runs `body`, which has only Let, Load and Store, for every element of matrices that it
+// holds. There Place{array of fragments, constant: n} is that element of the array's matrix n; all
+// of these arrays have one form (Array::Fragment), and the order of elements is open.
+struct ElementLoop {
+  Body body;
+};
+
 struct Statement {
-  std::variant<Let, Load, Store, For, If, Barrier, Instruction, Prefetch> op;
+  std::variant<Let, Load, Store, For, If, Barrier, Instruction, Prefetch, MatrixFill, MatrixLoad,
+               MatrixStore, MatrixMultiply, ElementLoop>
+      op;
 };
 
 struct Variable {
@@ -223,6 +265,15 @@ struct Array {
   bool in_registers = false;
   int slot_lanes = 1;
   bool shared = false;  // one for all lanes of a group, instead of one for each
+  // `count` matrices, each held by the lanes of a subgroup together. Which lane has which element
+  // only the device knows; of matrices of one form and type the same lane has the same element.
+  // Only Matrix… and ElementLoop statements touch it, and numbers of matrices are constant.
+  struct Fragment {
+    enum class Use { left, right, sum } use = Use::sum;  // sum += left * right
+    int64_t rows = 0, columns = 0;
+    bool operator==(const Fragment&) const = default;
+  };
+  std::optional<Fragment> fragment = {};
 };
 
 struct Function {
@@ -269,6 +320,7 @@ void walk(AnyBody& body, const Visitor& visit) {
     visit(statement);
     if (auto* loop = std::get_if<For>(&statement.op)) walk(loop->body, visit);
     if (auto* branch = std::get_if<If>(&statement.op)) walk(branch->then, visit);
+    if (auto* loop = std::get_if<ElementLoop>(&statement.op)) walk(loop->body, visit);
   }
 }
 

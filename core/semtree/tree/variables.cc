@@ -27,6 +27,8 @@ void each_expression(AnyStatement& statement, const Visitor& visit) {
   }
   if (auto* branch = std::get_if<If>(&statement.op)) visit(branch->condition);
   if (auto* prefetch = std::get_if<Prefetch>(&statement.op)) place(prefetch->place);
+  if (auto* load = std::get_if<MatrixLoad>(&statement.op)) place(load->from.place);
+  if (auto* store = std::get_if<MatrixStore>(&statement.op)) place(store->to.place);
 }
 
 ExprRef replaced(const ExprRef& expr, const std::map<int, ExprRef>& by) {
@@ -84,6 +86,10 @@ class UnusedRemover {
       run(branch->then);
       return !branch->then.empty();
     }
+    if (auto* loop = std::get_if<ElementLoop>(&statement.op)) {
+      run(loop->body);
+      return !loop->body.empty();
+    }
     return true;
   }
 
@@ -100,6 +106,17 @@ class UnusedRemover {
 
 void add_used(const Statement& statement, std::set<int>& to) {
   each_expression(statement, [&](const ExprRef& expr) { add_used(expr, to); });
+}
+
+void add_written(const Statement& statement, std::set<int>& to) {
+  if (auto* store = std::get_if<Store>(&statement.op)) to.insert(store->place.memory);
+  if (auto* operation = std::get_if<Instruction>(&statement.op))
+    for (const Instruction::Operand& operand : operation->operands)
+      if (operand.written) to.insert(operand.memory);
+  if (auto* fill = std::get_if<MatrixFill>(&statement.op)) to.insert(fill->to.memory);
+  if (auto* load = std::get_if<MatrixLoad>(&statement.op)) to.insert(load->to.memory);
+  if (auto* store = std::get_if<MatrixStore>(&statement.op)) to.insert(store->to.place.memory);
+  if (auto* product = std::get_if<MatrixMultiply>(&statement.op)) to.insert(product->sum.memory);
 }
 
 void replace_variables(Body& body, const std::map<int, ExprRef>& by) {
