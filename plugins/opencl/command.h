@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands on their way to a queue of the driver, and the events that stand for them.
 //
-// Commands come in batches. If the driver already has everything that a batch waits for, the batch
-// goes to the driver at once, with the events of those things as wait lists: chains of batches run
-// without the host. For other waits (host events, batches that wait for such) the host waits first.
+// Commands come in batches, which go to the driver with the events of what they wait for as wait
+// lists.
 //
 // An event of the driver costs more than a small kernel. If nobody asks for the commands' own
 // events, and the queue keeps their order, only the first and the last command of a batch have one,
@@ -17,8 +16,8 @@
 #include <vector>
 
 #include "context.h"
-#include "stria/sdk/event.h"
 #include "stria/sdk/executor.h"
+#include "stria/sdk/submission_queue.h"
 
 namespace stria::opencl {
 
@@ -61,20 +60,13 @@ struct Command {
 };
 
 // The event of a command or of a batch.
-class CommandEvent final : public sdk::Event {
+class CommandEvent final : public sdk::SubmissionEvent {
  public:
   // `of_batch`: of a whole batch, else of a command within one.
   CommandEvent(Queue& queue, bool of_batch);
   ~CommandEvent() override;
-  bool is_work() const override { return true; }
-  // Without a limit the calling thread ends the batch itself, and those before it.
-  bool wait(uint64_t timeout_ns) override;
-  sdk::Ref<sdk::Event> make_end() override;
-
-  // Says that somebody wants to be told of its end, and does not wait for it.
-  void expect_end() const;
-
-  const Queue& queue() const { return queue_; }
+  const Queue& queue() const;
+  bool submitted() const override { return handle() != nullptr; }
   // The driver's event; null until the driver has the command, and for ever if it never gets it.
   cl_event handle() const { return handle_.load(std::memory_order_acquire); }
   // Takes over a reference. One thread at a time; again only if the command is given again. Whoever
@@ -82,45 +74,39 @@ class CommandEvent final : public sdk::Event {
   void set_handle(cl_event handle);
 
  private:
-  Queue& queue_;
-  const bool of_batch_;
   std::atomic<cl_event> handle_{nullptr};
   std::vector<cl_event> earlier_;
 };
 
-// The end of such an event (sdk::Event::make_end). What comes after it in the same queue in order
-// needs no wait. If the driver lets it fail because of what it follows, the queue gives it again.
-class EndEvent final : public sdk::Event {
- public:
-  EndEvent(const sdk::Host& host, sdk::Ref<CommandEvent> of) : Event(host), of_(std::move(of)) {}
-  bool is_work() const override { return true; }
-  bool wait(uint64_t timeout_ns) override;
-  const CommandEvent& of() const { return *of_; }
-
- private:
-  const sdk::Ref<CommandEvent> of_;
-};
-
 // Commands that are started together; lives until all are done.
-struct Batch {
+struct Batch final : sdk::Submission {
+  Batch(Queue& queue, std::vector<Command> commands)
+      : queue(queue), commands(std::move(commands)) {}
+  // What comes after an event's end in the same queue in order needs no wait. If the driver lets it
+  // fail because of what it follows, the queue gives it again.
+  bool can_wait_for(const sdk::SubmissionEvent& event, bool end_only) const override;
+  // The driver already has everything open that the batch waits for. `refusals` gets what it does
+  // not take: it counts as given all the same.
+  sdk::Outcome give() override;
+  void publish() override;
+  void end() override;
+
   Queue& queue;
-  sdk::Ref<sdk::Tracker> tracker;
   std::vector<Command> commands;
-  std::vector<sdk::Ref<sdk::Event>> waits;
-  std::vector<sdk::Ref<sdk::Event>> each;  // CommandEvents, one per command; none: nobody asks
-  sdk::Ref<CommandEvent> done;             // of all; if there is one command only, its event
-  std::vector<sdk::Outcome> refused = {};  // per command: why the driver has not taken it
+  std::vector<sdk::Ref<sdk::Event>> each = {};  // CommandEvents, one per command; none: nobody asks
+  sdk::Ref<CommandEvent> done = {};             // of all; if there is one command only, its event
+  // Per command: why the driver has not taken it. Empty before give().
+  std::vector<sdk::Outcome> refusals = {};
+  // What give() has got: the driver's events of the commands, null where it has been asked for
+  // none, and of all. The events above own them from publish() on.
+  std::vector<cl_event> handles = {};
+  cl_event handle_of_all = nullptr;
   cl_event first = nullptr;  // of the first command, if `each` is empty; the queue releases it
   std::vector<uint32_t> after = {};  // Command::after of all commands, one after the other
 
   // What command n waits for, in list order. Only with `each`.
   std::vector<sdk::Event*> waits_of(size_t n) const;
 };
-
-// Gives the commands to the driver, which already has everything open that the batch waits for.
-// `refused` gets what the driver does not take. The returned function publishes the driver's
-// events; call it once others may see them.
-std::function<void()> give(Batch& batch);
 
 // Starts `commands`, at least one, when `waits` are over. `tracker` counts them until the returned
 // event is done: then all commands are done, and the event has the failure of the first failed one.

@@ -29,7 +29,7 @@ Context::Context(const sdk::Host& host, const OpenCl& cl, FoundDevice device,
 
 Context::~Context() {
   all_.clear();
-  if (!is_lost_) cl_.clReleaseContext(handle_);
+  if (!lost()) cl_.clReleaseContext(handle_);
 }
 
 Queue& Context::take_queue(bool in_order) {
@@ -78,29 +78,6 @@ bool Context::event_each() const {
   std::call_once(order_asked_,
                  [this] { runs_on_ = runs_on_after_failure(cl_, handle_, device_.handle); });
   return runs_on_;
-}
-
-void Context::lose(const std::string& why) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (lost_) return;
-  lost_ = std::make_shared<sdk::Failure>(
-      sdk::Failure{STRIA_DEVICE_LOST,
-                   "'" + name() + "' is lost: " + why,
-                   0,
-                   {},
-                   {},
-                   "end the process, and reset the device if it does not come back by itself"});
-  is_lost_ = true;
-}
-
-sdk::Outcome Context::lost() const {
-  if (!is_lost_) return nullptr;
-  std::lock_guard<std::mutex> lock(mutex_);
-  return lost_;
-}
-
-void Context::check_not_lost() const {
-  if (sdk::Outcome outcome = lost()) throw sdk::Error(std::move(outcome));
 }
 
 }  // namespace stria::opencl

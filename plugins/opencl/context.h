@@ -10,6 +10,7 @@
 
 #include "device_query.h"
 #include "loader.h"
+#include "stria/sdk/device_loss.h"
 #include "stria/sdk/fault_injection.h"
 #include "stria/sdk/host.h"
 
@@ -28,7 +29,7 @@ struct ContextOptions {
 
 // The plugin's driver owns it until it shuts down, when no work is in flight. Objects that a
 // queue's thread may be the last to release point here, and never end it. Thread-safe.
-class Context {
+class Context : public sdk::DeviceLoss {
  public:
   Context(const sdk::Host& host, const OpenCl& cl, FoundDevice device, ContextOptions options = {});
   ~Context();
@@ -66,14 +67,8 @@ class Context {
   // the work handed to its queue before it has ended, so waits for other queues count as its own
   // time. Commands without events of their own share the sum of their times.
   std::chrono::milliseconds hang_limit() const { return options_.hang_limit; }
-  // Marks the device as lost: it does not answer any more, because of `why`. The first reason
-  // holds.
-  void lose(const std::string& why);
-  // The failure that everything has from then on, STRIA_DEVICE_LOST; null if the device is not
-  // lost.
-  sdk::Outcome lost() const;
-  // Throws it.
-  void check_not_lost() const;
+  // Marks the device as lost: it does not answer any more, because of `why`.
+  void lose(const std::string& why) { DeviceLoss::lose(name(), why); }
 
  private:
   const sdk::Host& host_;
@@ -83,7 +78,6 @@ class Context {
   sdk::FaultInjection faults_;
   cl_context handle_ = nullptr;
   Queue* transfer_queue_ = nullptr;
-  std::atomic<bool> is_lost_{false};
   std::atomic<uint64_t> released_buffers_{0};
   mutable std::once_flag half_asked_;
   mutable bool has_half_ = false;  // once half_asked_
@@ -92,7 +86,6 @@ class Context {
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Queue>> all_;  // guarded by mutex_, as all below
   std::vector<Queue*> free_in_order_, free_out_of_order_;
-  sdk::Outcome lost_;
 };
 
 }  // namespace stria::opencl

@@ -32,12 +32,6 @@ sdk::Outcome first_failure(const std::vector<sdk::Event*>& events) {
 }  // namespace
 
 Queue::~Queue() {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    stop_ = true;
-    changed_.notify_one();
-  }
-  waiter_.join();
   // A driver whose device hangs may not come back from that.
   if (!context_.lost()) context_.cl().clReleaseCommandQueue(handle_);
 }
@@ -45,64 +39,6 @@ Queue::~Queue() {
 const char* Queue::name() const {
   if (&context_.transfer_queue() == this) return "queue 'transfer'";
   return in_order_ ? "queue 'in order'" : "queue 'out of order'";
-}
-
-void Queue::run() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  // While threads that wait end batches this one only looks now and then, without being woken.
-  bool others_end = false;
-  uint64_t patience_ns = kPatienceNs;
-  for (;;) {
-    if (batches_.empty() && !others_end) {
-      if (stop_) return;
-      asleep_ = true;
-      changed_.wait(lock, [this] { return stop_ || !batches_.empty(); });
-      asleep_ = false;
-    }
-    const uint64_t before = ended_count_;
-    sdk::wait_for(changed_, lock, patience_ns, [this] { return stop_ || hurry_; });
-    others_end = !stop_ && !hurry_ && (ending_ || ended_count_ != before);
-    // Long work is looked at less often: it may be on this processor.
-    patience_ns = others_end && ended_count_ == before
-                      ? std::min(2 * patience_ns, kLongestPatienceNs)
-                      : kPatienceNs;
-    if (others_end) continue;
-    while (!batches_.empty())
-      if (ending_)
-        ended_.wait(lock);
-      else
-        end_first(lock);
-    hurry_ = false;
-  }
-}
-
-void Queue::end_until(const sdk::Event& event) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!event.done()) {
-    if (ending_)
-      ended_.wait(lock);
-    else if (!batches_.empty())
-      end_first(lock);
-    else
-      return;
-  }
-}
-
-void Queue::end_first(std::unique_lock<std::mutex>& lock) {
-  std::unique_ptr<Batch> batch = std::move(batches_.front());
-  batches_.pop_front();
-  ending_ = true;
-  lock.unlock();
-  end(*batch);
-  const sdk::Ref<sdk::Tracker> tracker = std::move(batch->tracker);
-  batch.reset();
-  lock.lock();
-  ending_ = false;
-  ++ended_count_;
-  ended_.notify_all();
-  // What it held goes before the tracker knows, so that whoever waits for no work to be in flight
-  // may end the context, which waits for this lock.
-  tracker->remove();
 }
 
 void Queue::end_as_one(Batch& batch) {
@@ -119,11 +55,11 @@ void Queue::end_as_one(Batch& batch) {
   }
   if (batch.first && !context_.lost()) context_.cl().clReleaseEvent(batch.first);
   if (!outcome)
-    for (const sdk::Outcome& refused : batch.refused)
+    for (const sdk::Outcome& refused : batch.refusals)
       if (!outcome) outcome = refused;
   // It may have run after a wait that has failed.
   std::vector<sdk::Event*> waits;
-  for (const auto& wait : batch.waits) waits.push_back(wait.get());
+  for (const auto& wait : batch.waits()) waits.push_back(wait.get());
   if (sdk::Outcome cause = first_failure(waits)) outcome = std::move(cause);
   if (!batch.done->handle() && !outcome) outcome = context_.lost();
   for (Command& command : batch.commands) command.release();
@@ -136,11 +72,11 @@ void Queue::end(Batch& batch) {
   for (size_t n = 0; n < batch.commands.size(); ++n) {
     auto& event = static_cast<CommandEvent&>(*batch.each[n]);
     Command& command = batch.commands[n];
-    sdk::Outcome outcome = batch.refused.empty() ? nullptr : batch.refused[n];
+    sdk::Outcome outcome = batch.refusals.empty() ? nullptr : batch.refusals[n];
     sdk::Times times;
     if (cl_event handle = event.handle()) outcome = wait_for(&command, 1, handle, handle, times);
     if (n == 0 && outcome && event.handle() && give_again(batch, outcome)) {
-      outcome = batch.refused[0];
+      outcome = batch.refusals[0];
       if (event.handle()) outcome = wait_for(&command, 1, event.handle(), event.handle(), times);
     }
     // Whoever failed because of a wait tells of that. A queue in order may have run it all the
@@ -178,20 +114,22 @@ bool Queue::has_not_run(const Batch& batch) const {
 bool Queue::give_again(Batch& batch, const sdk::Outcome& failure) {
   if (failure->native_code != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) return false;
   std::vector<sdk::Event*> waits;
-  for (const auto& wait : batch.waits) waits.push_back(wait.get());
+  for (const auto& wait : batch.waits()) waits.push_back(wait.get());
   if (context_.lost() || first_failure(waits)) return false;
-  const std::lock_guard<std::mutex> giving(giving_);
+  const std::lock_guard<std::mutex> lock(giving());
   if (context_.cl().clFinish(handle_) != CL_SUCCESS || !has_not_run(batch)) return false;
   std::vector<Batch*> all = {&batch};
-  if (in_order_) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& later : batches_) {
-      if (later->refused.empty()) continue;  // the driver has never had it
-      if (!has_not_run(*later)) return false;
-      all.push_back(later.get());
+  if (in_order_)
+    for (sdk::Submission* submission : later()) {
+      auto* const next = static_cast<Batch*>(submission);
+      if (next->refusals.empty()) continue;  // the driver has never had it
+      if (!has_not_run(*next)) return false;
+      all.push_back(next);
     }
+  for (Batch* each : all) {
+    each->give();
+    each->publish();
   }
-  for (Batch* each : all) give (*each)();
   return true;
 }
 

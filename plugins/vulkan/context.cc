@@ -61,7 +61,7 @@ Context::Context(const sdk::Host& host, const Instance& instance, FoundDevice de
     device_memory_.reset();
     compute_.reset();
     transfer_.reset();
-    if (!is_lost_) vk_.vkDestroyDevice(handle_, nullptr);
+    if (!lost()) vk_.vkDestroyDevice(handle_, nullptr);
     throw;
   }
 }
@@ -73,7 +73,7 @@ Context::~Context() {
   device_memory_.reset();
   compute_.reset();
   transfer_.reset();
-  if (!is_lost_) vk_.vkDestroyDevice(handle_, nullptr);
+  if (!lost()) vk_.vkDestroyDevice(handle_, nullptr);
 }
 
 void Context::create_device() {
@@ -219,37 +219,20 @@ void Context::check(VkResult code, const std::string& what) {
 }
 
 void Context::lose(const std::string& why, bool driver_says_so) {
-  if (is_lost_) return;
+  if (lost()) return;
   const std::string report = driver_says_so ? fault_report(*this) : "";
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (lost_) return;
   // Whoever notices the loss is often not whose work has caused it.
   constexpr int kMostNamed = 8;
   std::string others;
   int named = 0;
+  std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& queue : all_) {
-    const std::string work = queue->under_way();
+    const std::string work = queue->describe_under_way();
     if (work.empty() || why.find(work) != std::string::npos || ++named > kMostNamed) continue;
     others += (named == 1 ? "; under way: " : "; ") + work;
   }
-  lost_ = std::make_shared<sdk::Failure>(sdk::Failure{
-      STRIA_DEVICE_LOST,
-      "'" + name() + "' is lost: " + why + others + (report.empty() ? "" : "; " + report),
-      VK_ERROR_DEVICE_LOST,
-      name_of_code(VK_ERROR_DEVICE_LOST),
-      {},
-      "end the process, and reset the device if it does not come back by itself"});
-  is_lost_ = true;
-}
-
-sdk::Outcome Context::lost() const {
-  if (!is_lost_) return nullptr;
-  std::lock_guard<std::mutex> lock(mutex_);
-  return lost_;
-}
-
-void Context::check_not_lost() const {
-  if (sdk::Outcome outcome = lost()) throw sdk::Error(std::move(outcome));
+  DeviceLoss::lose(name(), why + others + (report.empty() ? "" : "; " + report),
+                   VK_ERROR_DEVICE_LOST, name_of_code(VK_ERROR_DEVICE_LOST));
 }
 
 }  // namespace stria::vulkan

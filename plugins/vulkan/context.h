@@ -2,7 +2,6 @@
 // What all work on one device shares: the driver's device, its queues, memory and pipelines.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -15,6 +14,7 @@
 #include "dispatch_time.h"
 #include "loader.h"
 #include "memory.h"
+#include "stria/sdk/device_loss.h"
 #include "stria/sdk/fault_injection.h"
 #include "stria/sdk/host.h"
 
@@ -36,7 +36,7 @@ struct ContextOptions {
 
 // The plugin's driver owns it until it shuts down, when no work is in flight. Objects that a
 // queue's thread may be the last to release point here, and never end it. Thread-safe.
-class Context {
+class Context : public sdk::DeviceLoss {
  public:
   // Throws sdk::Error with the driver's code if the device cannot be made.
   Context(const sdk::Host& host, const Instance& instance, FoundDevice device,
@@ -86,11 +86,6 @@ class Context {
   // Marks the device as lost, because of `why`; the first reason holds, with what else is under
   // way. `driver_says_so`: the driver may be asked what happened.
   void lose(const std::string& why, bool driver_says_so);
-  // The failure that everything has from then on, STRIA_DEVICE_LOST; null if the device is not
-  // lost.
-  sdk::Outcome lost() const;
-  // Throws it.
-  void check_not_lost() const;
 
  private:
   void create_device();
@@ -111,11 +106,9 @@ class Context {
   std::unique_ptr<Allocator> device_memory_, staging_memory_;
   std::unique_ptr<Pipelines> pipelines_;
   Queue* transfer_queue_ = nullptr;
-  std::atomic<bool> is_lost_{false};
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Queue>> all_;  // guarded by mutex_, as all below
   std::vector<Queue*> free_;
-  sdk::Outcome lost_;
 };
 
 }  // namespace stria::vulkan

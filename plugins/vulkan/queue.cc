@@ -18,7 +18,7 @@ constexpr uint64_t kSliceNs = 100'000'000;
 }  // namespace
 
 Queue::Queue(Context& context, DeviceQueue& device_queue)
-    : context_(context), device_queue_(device_queue) {
+    : SubmissionQueue(context.host(), context), context_(context), device_queue_(device_queue) {
   VkSemaphoreTypeCreateInfo type{};
   type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
   type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
@@ -27,47 +27,26 @@ Queue::Queue(Context& context, DeviceQueue& device_queue)
   info.pNext = &type;
   context.check(context.vk().vkCreateSemaphore(context.handle(), &info, nullptr, &semaphore_),
                 "vkCreateSemaphore");
-  try {
-    waiter_ = std::thread([this] { run(); });
-  } catch (...) {
-    context.vk().vkDestroySemaphore(context.handle(), semaphore_, nullptr);
-    throw;
-  }
 }
 
 Queue::~Queue() {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    stop_ = true;
-    changed_.notify_one();
-  }
-  waiter_.join();
   if (!context_.lost()) context_.vk().vkDestroySemaphore(context_.handle(), semaphore_, nullptr);
 }
 
-std::string Queue::describe(const sdk::Ref<Recording>& recording) const {
+std::string Queue::describe(const Recording* recording) const {
   std::string out = "queue '" + std::string(device_queue_.name()) + "'";
   if (recording) out += ", " + recording->what();
   return out;
 }
 
 std::string Queue::describe(const char* call, const Submission& work) const {
-  return std::string(call) + ", " + describe(work.recording);
+  return std::string(call) + ", " + describe(work.recording.get());
 }
 
-std::string Queue::under_way() const {
-  // Whoever asks may hold what another thread needs that has the lock: it is not waited for long.
-  constexpr int kTries = 1000;
-  std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
-  for (int i = 0; !lock && i < kTries; ++i) {
-    std::this_thread::yield();
-    (void)lock.try_lock();
-  }
-  if (!lock) return "";
-  if (ending_recording_) return describe(ending_recording_);
-  for (const auto& work : works_)
-    if (work->given > 0) return describe(work->recording);
-  return "";
+std::string Queue::describe_under_way() const {
+  return under_way([this](const sdk::Object& subject) {
+    return describe(&static_cast<const Recording&>(subject));
+  });
 }
 
 sdk::Outcome Queue::give(Submission& work) {
@@ -80,9 +59,8 @@ sdk::Outcome Queue::give(Submission& work) {
     info.stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
     return info;
   };
-  for (const auto& wait : work.waits) {
-    const auto* end = dynamic_cast<const EndEvent*>(wait.get());
-    const auto* event = end ? &end->of() : dynamic_cast<const CommandEvent*>(wait.get());
+  for (const auto& wait : work.waits()) {
+    const auto* event = static_cast<const CommandEvent*>(sdk::SubmissionEvent::find(*wait));
     // What is in the same queue of the driver comes before, by the recording's first barrier. What
     // is over is named all the same: that is how the device sees what another queue wrote.
     if (event && event->value() > 0 && &event->queue().context() == &context_ &&
@@ -127,93 +105,12 @@ sdk::Outcome Queue::give(Submission& work) {
   return nullptr;
 }
 
-void Queue::submit(std::unique_ptr<Submission> work, bool soon) {
-  const std::lock_guard<std::mutex> giving(giving_);
-  if (!work->refused) work->refused = give(*work);
-  // What is refused has no number for others, who then wait on the host and see that it failed.
-  const uint64_t value = work->refused ? 0 : work->given;
-  const std::lock_guard<std::mutex> lock(mutex_);
-  // Others see the number once the work is in the list: what waits for it is ended after it.
-  for (const auto& event : work->each) event->set_value(value);
-  work->done->set_value(value);
-  works_.push_back(std::move(work));
-  if (soon) hurry_ = true;
-  if (soon || asleep_) changed_.notify_one();
-}
-
-void Queue::hurry() {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (works_.empty()) return;
-  hurry_ = true;
-  changed_.notify_one();
-}
-
-void Queue::run() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  // While threads that wait end submissions this one only looks now and then, without being woken.
-  bool others_end = false;
-  uint64_t patience_ns = kPatienceNs;
-  for (;;) {
-    if (works_.empty() && !others_end) {
-      if (stop_) return;
-      asleep_ = true;
-      changed_.wait(lock, [this] { return stop_ || !works_.empty(); });
-      asleep_ = false;
-    }
-    const uint64_t before = ended_count_;
-    sdk::wait_for(changed_, lock, patience_ns, [this] { return stop_ || hurry_; });
-    others_end = !stop_ && !hurry_ && (ending_ || ended_count_ != before);
-    // Long work is looked at less often: it may be on this processor.
-    patience_ns = others_end && ended_count_ == before
-                      ? std::min(2 * patience_ns, kLongestPatienceNs)
-                      : kPatienceNs;
-    if (others_end) continue;
-    while (!works_.empty())
-      if (ending_)
-        ended_.wait(lock);
-      else
-        end_first(lock);
-    hurry_ = false;
-  }
-}
-
-void Queue::end_until(const sdk::Event& event) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!event.done()) {
-    if (ending_)
-      ended_.wait(lock);
-    else if (!works_.empty())
-      end_first(lock);
-    else
-      return;
-  }
-}
-
-void Queue::end_first(std::unique_lock<std::mutex>& lock) {
-  std::unique_ptr<Submission> work = std::move(works_.front());
-  works_.pop_front();
-  ending_ = true;
-  if (work->given > 0) ending_recording_ = work->recording;
-  lock.unlock();
-  end(*work);
-  const sdk::Ref<sdk::Tracker> tracker = std::move(work->tracker);
-  work.reset();
-  lock.lock();
-  ending_ = false;
-  ending_recording_ = {};
-  ++ended_count_;
-  ended_.notify_all();
-  // What it held goes before the tracker knows, so that whoever waits for no work to be in flight
-  // may end the context, which waits for this lock.
-  tracker->remove();
-}
-
 void Queue::end(Submission& work) {
   sdk::Outcome outcome;
   std::vector<uint64_t> times;
   if (work.given > 0) outcome = wait_for(work);
-  if (work.refused) {
-    outcome = work.refused;
+  if (work.refused()) {
+    outcome = work.refused();
   } else if (!outcome) {
     times = work.recording->times();
     work.recording->learn();
