@@ -85,14 +85,16 @@ class LoopPipeliner {
     }
     if (!allocates) return "it has no allocations of its own";
     const MemoryUnit* memory = model_.find_memory(options_.memory);
-    bytes = cost::saturating_product(bytes, std::min(depth, points));
+    const int64_t copies = options_.one_copy ? 1 : std::min(depth, points);
+    bytes = cost::saturating_product(bytes, copies);
     if (memory && memory->size_bytes > 0 && bytes > memory->size_bytes)
-      return fmt::format("{} copies take {} bytes, {} holds {}", std::min(depth, points), bytes,
-                         options_.memory, memory->size_bytes);
+      return fmt::format("{} copies take {} bytes, {} holds {}", copies, bytes, options_.memory,
+                         memory->size_bytes);
     const std::optional<size_t> before = probe_.undecided(kernel_, asked_);
     if (!before) return "its kernel alone is not legal";
     const Block plain = block;
     block.tags.set("pipeline", depth);
+    if (options_.one_copy) block.tags.set("one_copy");
     if (!stands(*before)) {
       block = plain;
       return "its points need what others write";
@@ -120,13 +122,14 @@ class LoopPipeliner {
   std::vector<LoopFate> fates_;
 };
 
-void apply(const LoopFate& fate, Block& kernel, PassContext& context) {
+void apply(const LoopFate& fate, bool one_copy, Block& kernel, PassContext& context) {
   Block* loop = &kernel;
   for (size_t position : fate.path) loop = loop->stmts[position].block();
   context.matched();
   if (fate.refusal)
     return context.skipped(fmt::format("{}: {}", kernel.name, loop->name), fate.refusal.reason());
   loop->tags.set("pipeline", fate.depth);
+  if (one_copy) loop->tags.set("one_copy");
   context.count("loops_pipelined");
   if (fate.drops_barrier) {
     drop_last(*loop);
@@ -144,11 +147,17 @@ void describe(PipelineLoopOptions& options, OptionFields& fields) {
              {0, 1024});
   fields.unit("memory", options.memory, "memory unit that must hold all copies; \"\" = not checked",
               WhenEmpty::none);
+  fields.add("one_copy", options.one_copy,
+             "lanes hold what they fetch until the point before is done: one copy of the "
+             "allocations is enough; for depth 2");
 }
 
 Status pipeline(stripe::Program& program, const PipelineLoopOptions& options,
                 PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::hold, "/memory", options.memory));
+  if (options.one_copy && options.depth != 2)
+    return invalid_argument("/one_copy: lanes hold what they fetch for one point; /depth is {}",
+                            options.depth);
   KernelMemo<std::vector<LoopFate>> memo;
   for (Block* section : {program.prologue(), program.main()}) {
     if (!section) continue;
@@ -158,7 +167,7 @@ Status pipeline(stripe::Program& program, const PipelineLoopOptions& options,
         for (const LoopFate& fate : memo.of(probe.form(*kernel), [&] {
                return LoopPipeliner(*kernel, probe, options, context.model()).fates();
              }))
-          apply(fate, *kernel, context);
+          apply(fate, options.one_copy, *kernel, context);
   }
   return Status();
 }

@@ -8,7 +8,7 @@
 //     0: fetch A_scratch   1: special barrier()   2: use A_scratch
 //   }
 //
-// The loop's allocations then exist `depth` times (S13). A barrier at the end of the loop is
+// The loop's allocations then exist `depth` times (S13), or once with `one_copy`. A barrier at the end of the loop is
 // removed if the rules of the IR hold without it: the fetch of the next point has a copy of its
 // own.
 //
@@ -33,6 +33,9 @@ struct PipelineLoopOptions {
   std::vector<std::string> reqs = {"steps"};  // tags that a loop inside a kernel must have
   int64_t depth = 0;   // points under way at once; 0 = what the model gives the unit around, or 2
   std::string memory;  // memory unit that must hold all copies; "" = not checked
+  // Lanes hold what they fetch for the next point until this one is done (tag #one_copy), so that
+  // one copy of the allocations is enough.
+  bool one_copy = false;
 };
 
 void describe(PipelineLoopOptions& options, OptionFields& fields);

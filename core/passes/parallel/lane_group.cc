@@ -23,13 +23,6 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-bool names_a_unit(const Block& block) {
-  return !block.location.empty() ||
-         std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
-           return stmt.block() && names_a_unit(*stmt.block());
-         });
-}
-
 bool is_or_holds_pipeline(const Block& block) {
   return block.tags.integer("pipeline").value_or(1) > 1 ||
          std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
@@ -87,10 +80,21 @@ class GroupThreader {
   }
 
  private:
+  // Blocks for whole subgroups stay as they are (matrix_units).
+  bool is_for_subgroup(const Block& block) const {
+    return block.location.path.size() == 1 && block.location.path[0].name == options_.subgroup;
+  }
+  bool names_other_unit(const Block& parent) const {
+    return std::any_of(parent.stmts.begin(), parent.stmts.end(), [&](const Statement& stmt) {
+      const Block* block = stmt.block();
+      return block && !is_for_subgroup(*block) &&
+             (!block->location.empty() || names_other_unit(*block));
+    });
+  }
+
   Refusal why_no_group() const {
     if (group_.tags.has("parallel")) return "it is parallel already";
-    for (const Statement& stmt : group_.stmts)
-      if (stmt.block() && names_a_unit(*stmt.block())) return "blocks inside have their units";
+    if (names_other_unit(group_)) return "blocks inside have their units";
     // A barrier orders nothing between different points of a pipeline (S13), and the new unit may
     // have another pipeline_depth.
     if (is_or_holds_pipeline(group_)) return "it is, or holds, a #pipeline block";
@@ -115,6 +119,7 @@ class GroupThreader {
       const std::string at = fmt::format("{}{}", path, i);
       if (is_barrier(stmt)) continue;
       if (!block) return fmt::format("statement {} is no block", at);
+      if (is_for_subgroup(*block)) continue;
       if (block->tags.has("stencil")) return fmt::format("statement {} is a #stencil", at);
       for (const char* tag : {"parallel", "vector"})
         if (block->tags.has(tag)) return fmt::format("statement {} is #{}", at, tag);
@@ -331,7 +336,7 @@ class GroupThreader {
       Block* block = stmt.block();
       if (block && loops_.count(block))
         spread(*block);
-      else if (block)
+      else if (block && !is_for_subgroup(*block))
         give_lanes(*block, *works_[next_++].split);
       stmts.push_back(std::move(stmt));
       if (!block) continue;

@@ -19,6 +19,7 @@ struct GroupLanes {
   std::string group = "CU";       // unit of a group
   std::string lane = "LANE";      // unit of a lane
   std::string registers = "REG";  // memory unit that each lane has of its own
+  std::string subgroup = "SUBGROUP";  // unit of blocks that stay as they are
   int64_t access_bytes = 32;      // of one access that neighbouring lanes should share
   int64_t run_bytes = 0;          // contiguous bytes in registers that one lane takes
   int64_t pairs = 1;  // neighbouring lanes that differ in the second index of what they hold

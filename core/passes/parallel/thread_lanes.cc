@@ -20,6 +20,8 @@ void describe(ThreadLanesOptions& options, OptionFields& fields) {
   fields.formerly("threads");
   fields.unit("group", options.group, "execution unit of a group, for blocks without a location");
   fields.unit("registers", options.registers, "memory unit that each lane has of its own");
+  fields.word("subgroup", options.subgroup,
+              "execution unit of lanes in step; blocks located there stay as they are");
   fields.add("access_bytes", options.access_bytes,
              "bytes of one access that neighbouring lanes should share", {1, 1 << 20});
   fields.add("run_bytes", options.run_bytes,
@@ -44,9 +46,9 @@ Status thread_lanes(stripe::Program& program, const ThreadLanesOptions& options,
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/group", options.group));
   STRIA_RETURN_IF_ERROR(
       check_unit(context.model(), UnitUse::hold, "/registers", options.registers));
-  const GroupLanes lanes = {options.group_lanes, options.group,        options.unit,
-                            options.registers,   options.access_bytes, options.run_bytes,
-                            options.pairs,       options.inner_set};
+  const GroupLanes lanes = {options.group_lanes, options.group,    options.unit,
+                            options.registers,   options.subgroup, options.access_bytes,
+                            options.run_bytes,   options.pairs,    options.inner_set};
   PlaceNames names;
   for_each_selected_place(program, options.reqs, [&](Block& block, const stripe::Place& place) {
     context.matched();

@@ -29,6 +29,8 @@
 // With `pairs`, lanes that load vectors along two indices form squares: `pairs` neighbours differ
 // in the second index, and then come those of the first.
 //
+// Blocks located at `subgroup` are for whole subgroups (matrix_units) and stay as they are.
+//
 // Requires: different points write different elements, and nothing in the group is a #pipeline of
 // several points, which no barrier would separate (S13). Ensures: a barrier stands between any two
 // blocks of lanes; `barrier` removes those that nothing needs. Runs before barrier and pipeline.
@@ -49,10 +51,11 @@ struct ThreadLanesOptions {
   std::vector<std::string> reqs = {"group"};  // tags that a block must have
   std::string unit = "LANE";                  // execution unit of one lane
   int64_t group_lanes = 256;                  // lanes of a group, a power of two
-  std::string group = "CU";       // execution unit of a group, for blocks without a location
-  std::string registers = "REG";  // memory unit that each lane has of its own
-  int64_t access_bytes = 32;      // of one access that neighbouring lanes should share
-  int64_t run_bytes = 0;          // contiguous bytes in registers that a lane takes
+  std::string group = "CU";           // execution unit of a group, for blocks without a location
+  std::string registers = "REG";      // memory unit that each lane has of its own
+  std::string subgroup = "SUBGROUP";  // execution unit of lanes in step; its blocks stay whole
+  int64_t access_bytes = 32;          // of one access that neighbouring lanes should share
+  int64_t run_bytes = 0;              // contiguous bytes in registers that a lane takes
   int64_t pairs = 1;  // neighbouring lanes that differ in the second index of what they hold
   std::vector<std::string> inner_set = {"lane"};  // tags of the work of one lane in a block
 };

@@ -189,7 +189,7 @@ class StencilCheck {
                           name_of(operand.type)));
       const LocationUnit* held = owners_of(*used.accesses[0]->view.allocation);
       if (operand.fragment.empty()) {
-        if (held)
+        if (held && !(holds_fragments(*held) && held->name == operand.home))
           return verdicts_.findings.add(
               place_, *used.ref,
               fmt::format("lanes hold it, the stencil '{}' finds its operand '{}' in {}",

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/cost/workgroup/matrix_time.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <vector>
+
+namespace stria::cost {
+namespace {
+
+// Cycles of a step: of every group, and more of one that has the unit for itself.
+constexpr double kStep = 60, kAlone = 250;
+// The largest sides of a tile of a group and of a subgroup, and the longest step.
+constexpr int64_t kMostSide = 256, kMostSubgroupSide = 128, kMostDepth = 64;
+// Bytes of registers that a lane needs besides sums, operands and what it fetches: addresses.
+constexpr int64_t kAddressBytes = 160;
+
+// Multiples of `unit` up to `most` that divide `whole`.
+std::vector<int64_t> sizes(int64_t whole, int64_t unit, int64_t most) {
+  std::vector<int64_t> out;
+  for (int64_t size = unit; size <= std::min(whole, most); size += unit)
+    if (whole % size == 0) out.push_back(size);
+  return out;
+}
+
+// Does a bit field of the coordinate say which of `parts` equal parts of `size` has it?
+bool tells_apart(int64_t size, int64_t parts) {
+  return parts == 1 || std::has_single_bit(static_cast<uint64_t>(size / parts));
+}
+
+class TileTime {
+ public:
+  TileTime(const MatrixProduct& product, const MatrixUnit& unit, const GroupRates& rates)
+      : product_(product), unit_(unit), rates_(rates) {}
+
+  // False: it does not fit.
+  bool set(MatrixTile& tile) const {
+    const double units = rates_.units;
+    tile.group_lanes = tile.row_subgroups * tile.column_subgroups * unit_.subgroup_lanes;
+    const int64_t left = tile.rows * tile.depth * product_.left_bytes;
+    const int64_t right = tile.columns * tile.depth * product_.right_bytes;
+    const int64_t gaps = (product_.left_along_depth ? tile.rows : tile.depth) +
+                         (product_.right_along_depth ? tile.columns : tile.depth);
+    tile.local_bytes = static_cast<double>(left + right + gaps * kMatrixRowGap);
+    const int64_t rows = tile.rows / tile.row_subgroups;
+    const int64_t columns = tile.columns / tile.column_subgroups;
+    // A lane holds sums, the operands of one multiplication at a time, and what it fetches.
+    const int64_t held =
+        (rows * columns * product_.sum_bytes + rows * unit_.depth * product_.left_bytes +
+         unit_.columns * unit_.depth * product_.right_bytes) /
+            unit_.subgroup_lanes +
+        (left + right) / tile.group_lanes + kAddressBytes;
+    if (held > rates_.lane_registers || tile.group_lanes > rates_.most_group_lanes) return false;
+    if (tile.local_bytes > static_cast<double>(rates_.local_bytes)) return false;
+    const auto lanes = static_cast<double>(tile.group_lanes);
+    double beside = std::floor(
+        std::min(static_cast<double>(rates_.most_lanes) / lanes,
+                 static_cast<double>(rates_.registers) / (lanes * static_cast<double>(held))));
+    if (rates_.unit_local_bytes > 0)
+      beside = std::min(
+          beside, std::floor(static_cast<double>(rates_.unit_local_bytes) / tile.local_bytes));
+    if (beside < 1) return false;
+    tile.groups = static_cast<double>(product_.count) *
+                  static_cast<double>(product_.rows / tile.rows) *
+                  static_cast<double>(product_.columns / tile.columns);
+    tile.steps =
+        static_cast<double>(product_.passes) * static_cast<double>(product_.depth / tile.depth);
+    tile.beside = std::min(beside, std::ceil(tile.groups / units));
+    const double at_once = units * tile.beside, rounds = std::floor(tile.groups / at_once);
+    const double rest = tile.groups - rounds * at_once;
+    tile.step_cycles = step(tile, tile.beside);
+    tile.cycles = rounds * group(tile, tile.beside);
+    if (rest > 0) tile.cycles += group(tile, std::ceil(rest / units));
+    return true;
+  }
+
+ private:
+  double staged_bytes(const MatrixTile& tile) const {
+    return static_cast<double>(
+        tile.depth * (tile.rows * product_.left_bytes + tile.columns * product_.right_bytes));
+  }
+
+  double step(const MatrixTile& tile, double beside) const {
+    const double multiplying =
+        static_cast<double>(tile.rows * tile.columns * tile.depth) / unit_.multiply_adds;
+    // Each row of subgroups loads all columns, and each column all rows.
+    const auto loaded = static_cast<double>(
+        tile.depth * (tile.rows * product_.left_bytes * tile.column_subgroups +
+                      tile.columns * product_.right_bytes * tile.row_subgroups));
+    const double banks = static_cast<double>(rates_.bank_bytes);
+    const double local = banks > 0 ? (loaded + staged_bytes(tile)) / banks : 0;
+    const double work = multiplying + local + kStep;
+    return std::max({beside * work, work + kAlone, beside * fetching(staged_bytes(tile))});
+  }
+
+  double group(const MatrixTile& tile, double beside) const {
+    const auto result = static_cast<double>(tile.rows * tile.columns * product_.sum_bytes);
+    return 2 * rates_.global_latency + tile.steps * step(tile, beside) + beside * fetching(result);
+  }
+
+  double fetching(double bytes) const {
+    return rates_.global_bytes > 0 ? bytes / rates_.global_bytes : 0;
+  }
+
+  const MatrixProduct& product_;
+  const MatrixUnit& unit_;
+  const GroupRates& rates_;
+};
+
+}  // namespace
+
+std::optional<MatrixTile> shortest_matrix_tile(const MatrixProduct& product, const MatrixUnit& unit,
+                                               const GroupRates& rates) {
+  if (unit.multiply_adds <= 0) return std::nullopt;
+  const TileTime time(product, unit, rates);
+  std::optional<MatrixTile> best;
+  for (const int64_t rows : sizes(product.rows, unit.rows, kMostSide))
+    for (const int64_t columns : sizes(product.columns, unit.columns, kMostSide))
+      for (const int64_t depth : sizes(product.depth, unit.depth, kMostDepth))
+        for (int64_t down = 1; rows % (down * unit.rows) == 0; down *= 2)
+          for (int64_t across = 1; columns % (across * unit.columns) == 0; across *= 2) {
+            if (rows / down > kMostSubgroupSide || columns / across > kMostSubgroupSide) continue;
+            if (!tells_apart(rows, down) || !tells_apart(columns, across)) continue;
+            MatrixTile tile;
+            tile.rows = rows;
+            tile.columns = columns;
+            tile.depth = depth;
+            tile.row_subgroups = down;
+            tile.column_subgroups = across;
+            if (!time.set(tile)) continue;
+            if (!best || tile.cycles < best->cycles) best = tile;
+          }
+  return best;
+}
+
+std::string to_string(const MatrixTile& tile) {
+  return fmt::format(
+      "{} x {} x {} by {} x {} subgroups: {:.0f} cycles, {:.0f} groups of {} lanes, {:.0f} beside "
+      "each other, {:.0f} steps of {:.0f} cycles, {:.0f} bytes of local memory",
+      tile.rows, tile.columns, tile.depth, tile.row_subgroups, tile.column_subgroups, tile.cycles,
+      tile.groups, tile.group_lanes, tile.beside, tile.steps, tile.step_cycles, tile.local_bytes);
+}
+
+}  // namespace stria::cost

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/tile/matrix_groups.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "stria/cost/workgroup/matrix_time.h"
+#include "stria/pass/select_blocks.h"
+#include "stria/passes/tile/matrix_product.h"
+#include "stria/rewrite/index_role.h"
+#include "stria/rewrite/located_unit.h"
+#include "stria/rewrite/split_block.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::RefDir;
+using stripe::Refinement;
+
+// Lanes may hold sums of several operands at once without matrix units (gpu_products).
+constexpr cost::GroupForm kWithoutMatrices{.depth = 2, .parts = true, .direct = true};
+
+class MatrixGroups {
+ public:
+  MatrixGroups(const MatrixGroupsOptions& options, PassContext& context)
+      : options_(options), context_(context) {
+    const HardwareModel& model = context.model();
+    rates_ = cost::group_rates(model, options.group, options.local, options.registers);
+    unit_ = model.find_executor(options.unit);
+    if (const ExecutionUnit* group = model.find_executor(options.group); group && unit_)
+      per_group_unit_ = static_cast<double>(unit_->count) / static_cast<double>(group->count);
+  }
+
+  void tile(Block& block, const TensorNames& around) {
+    context_.matched();
+    if (const Refusal refusal = cut(block, around)) context_.skipped(block.name, refusal.reason());
+  }
+
+  // The tensors that kernels with matrix tiles write, with the dimensions of rows and columns.
+  const std::map<std::string, MatrixDims>& results() const { return results_; }
+
+ private:
+  struct Choice {
+    ProductForm form;
+    cost::MatrixTile tile;
+    const Instruction* instruction = nullptr;
+  };
+
+  Refusal cut(Block& block, const TensorNames& around) {
+    for (const std::string& tag : options_.exclude)
+      if (block.tags.has(tag)) return "it has #" + tag;
+    if (!unit_ || unit_->instructions.empty()) return "the model has no matrix units";
+    if (!rates_) return "the model does not say how fast groups are";
+    STRIA_RETURN_IF_REFUSED(why_points_do_not_commute(block, around));
+    std::optional<Choice> best;
+    std::string reason = "no instruction multiplies operands of its types";
+    for (const Instruction& instruction : unit_->instructions) {
+      Choice choice;
+      choice.instruction = &instruction;
+      Refusal refusal = product_form(block, instruction, choice.form);
+      if (refusal) {
+        if (choice.form.types_fit) reason = refusal.reason();
+        continue;
+      }
+      cost::MatrixUnit unit{choice.form.unit_rows, choice.form.unit_columns, choice.form.unit_depth,
+                            unit_->max_threads, 0};
+      if (instruction.cycles <= 0 || unit_->max_threads <= 0) continue;
+      unit.multiply_adds = per_group_unit_ *
+                           static_cast<double>(unit.rows * unit.columns * unit.depth) /
+                           instruction.cycles;
+      const auto tile = cost::shortest_matrix_tile(choice.form.product, unit, *rates_);
+      if (!tile) {
+        reason = "no tile of it fits";
+        continue;
+      }
+      choice.tile = *tile;
+      if (!best || choice.tile.cycles < best->tile.cycles) best = std::move(choice);
+    }
+    if (!best) return reason;
+    context_.note(
+        fmt::format("{}: {} {}", block.name, best->instruction->name, cost::to_string(best->tile)));
+    if (const auto plain = cost::shortest_tile(cost::tiled_block(block), kWithoutMatrices, *rates_);
+        plain && plain->time.cycles < best->tile.cycles)
+      return fmt::format("{:.0f} cycles without matrix units, {:.0f} with them", plain->time.cycles,
+                         best->tile.cycles);
+    apply(block, *best);
+    context_.count(fmt::format("instruction '{}'", best->instruction->name));
+    context_.changed();
+    return Refusal::none();
+  }
+
+  void apply(Block& block, const Choice& choice) {
+    const ProductForm& form = choice.form;
+    std::map<std::string, int64_t> sizes;
+    for (const stripe::Index& index : block.idxs) sizes[index.name] = 1;
+    sizes[form.row] = choice.tile.rows;
+    sizes[form.column] = choice.tile.columns;
+    sizes[form.depth] = choice.tile.depth;
+    for (const Refinement& ref : block.refs)
+      if (stripe::is_written(ref)) results_[ref.from] = form.result;
+    split_block(block, sizes);
+    if (block.stmts.size() != 1 || !block.stmts[0].block()) return;
+    Block& inner = *block.stmts[0].block();
+    for (const auto& [name, role] :
+         {std::pair(form.row, "m"), std::pair(form.column, "n"), std::pair(form.depth, "k")})
+      inner.find_index(name)->tags.set(std::string("stencil_") + role);
+    block.tags.set_all(options_.outer_set);
+    block.tags.set("group_lanes", choice.tile.group_lanes);
+    inner.tags.set_all(options_.inner_set);
+    inner.tags.set("fragments", choice.instruction->name);
+    inner.tags.set("row_subgroups", choice.tile.row_subgroups);
+  }
+
+  const MatrixGroupsOptions& options_;
+  PassContext& context_;
+  std::optional<cost::GroupRates> rates_;
+  const ExecutionUnit* unit_ = nullptr;
+  double per_group_unit_ = 0;  // how many of it work in a group's unit
+  std::map<std::string, MatrixDims> results_;
+};
+
+// Tags the elementwise kernels of `section` that may follow a product in its kernel.
+void tag_tails(Block& section, std::map<std::string, MatrixDims> known,
+               const MatrixGroupsOptions& options, PassContext& context) {
+  for (stripe::Statement& stmt : section.stmts) {
+    Block* kernel = stmt.block();
+    if (!kernel || !kernel->tags.has("eltwise")) continue;
+    for (const Refinement& ref : kernel->refs) {
+      const auto at = known.find(ref.from);
+      if (ref.dir != RefDir::in || at == known.end()) continue;
+      std::map<std::string, MatrixDims> written;
+      if (why_no_tail(*kernel, ref, at->second, written)) continue;
+      known.insert(written.begin(), written.end());
+      kernel->tags.set_all(options.tail_set);
+      context.count("tails");
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+void describe(MatrixGroupsOptions& options, OptionFields& fields) {
+  fields.tags("reqs", options.reqs, "tags that a block must have");
+  fields.tags("exclude", options.exclude, "tags that a block must not have");
+  fields.unit("unit", options.unit, "execution unit whose instructions multiply matrices");
+  fields.unit("group", options.group, "execution unit of a group");
+  fields.unit("local", options.local, "memory unit that the lanes of a group share");
+  fields.unit("registers", options.registers, "memory unit that each lane has of its own");
+  fields.set_tags("outer_set", options.outer_set, "tags added to the outer block");
+  fields.set_tags("inner_set", options.inner_set, "tags of the inner block");
+  fields.set_tags("tail_set", options.tail_set,
+                  "tags of elementwise kernels that may follow in a product's kernel");
+}
+
+Status matrix_groups(stripe::Program& program, const MatrixGroupsOptions& options,
+                     PassContext& context) {
+  STRIA_RETURN_IF_ERROR(check_not_excluded("/reqs", options.reqs, options.exclude));
+  const HardwareModel& model = context.model();
+  STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::run, "/unit", options.unit));
+  STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::run, "/group", options.group));
+  STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::hold, "/local", options.local));
+  STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::hold, "/registers", options.registers));
+  MatrixGroups groups(options, context);
+  STRIA_RETURN_IF_ERROR(for_each_selected_below_sections(
+      program, options.reqs, context, [&](Block& block, const TensorNames& around) {
+        groups.tile(block, around);
+        return Status();
+      }));
+  for (Block* section : {program.prologue(), program.main()})
+    if (section) tag_tails(*section, groups.results(), options, context);
+  return {};
+}
+
+}  // namespace stria::passes

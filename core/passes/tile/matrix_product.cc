@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/tile/matrix_product.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "stria/passes/tile/stencil_match.h"
+#include "stria/stripe/scalar_types.h"
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+using stripe::RefDir;
+using stripe::Refinement;
+
+// The one dimension that is the index alone; nullopt if there is none, or another also uses it.
+std::optional<size_t> dimension_of(const Refinement& ref, const std::string& index) {
+  std::optional<size_t> out;
+  for (size_t d = 0; d < ref.access.size(); ++d) {
+    if (!ref.access[d].uses(index)) continue;
+    std::string name;
+    if (out || !ref.access[d].is_single_index(&name)) return std::nullopt;
+    out = d;
+  }
+  return out;
+}
+
+// Do rows of matrices along these indices begin at multiples of kMatrixAlignment bytes, and do
+// their elements lie one behind the other?
+Refusal why_no_rows(const Refinement& ref, const std::string& row, const std::string& column) {
+  const Affine flat = ref.flat_access();
+  const int64_t down = flat.coefficient(row), across = flat.coefficient(column);
+  if (down < 0 || across < 0 || (down != 1 && across != 1))
+    return fmt::format("neither rows nor columns of '{}' are contiguous", ref.into);
+  const int64_t bytes = byte_size(ref.shape.type);
+  const auto begins = [&](int64_t elements) { return elements * bytes % kMatrixAlignment == 0; };
+  const std::string& contiguous = across == 1 ? column : row;
+  for (const auto& [name, coefficient] : flat.terms())
+    if (name != contiguous && !begins(coefficient))
+      return fmt::format("rows of '{}' begin at multiples of {} bytes", ref.into,
+                         coefficient * bytes);
+  if (!begins(flat.constant())) return fmt::format("'{}' begins inside a row", ref.into);
+  return Refusal::none();
+}
+
+}  // namespace
+
+Refusal product_form(const Block& kernel, const Instruction& instruction, ProductForm& form) {
+  // Sums are kept in the type of the aggregation, whatever they are stored as in the end.
+  Block block = kernel;
+  for (Refinement& ref : block.refs)
+    if (ref.agg) ref.shape.type = ref.agg->type;
+  const Result<StencilRules> rules = rules_of(instruction, 0);
+  if (!rules.ok()) return rules.status().message();
+  if (rules->idxs.size() != 3 || rules->ins != 2 || rules->outs != 1)
+    return "the instruction is no product of two matrices";
+  const std::optional<StencilMatch> match = match_stencil(block, *rules, true);
+  if (!match) {
+    form.types_fit = match_stencil(block, *rules, false).has_value();
+    return "its sizes are no multiples of the instruction's";
+  }
+  form.types_fit = true;
+  // The instruction's indices: those of its result, in order, and the third one.
+  const InstructionOperand& result = *rules->out_operands[0];
+  std::map<std::string, std::pair<std::string, int64_t>> index;  // of the block, and the tile
+  for (size_t i = 0; i < rules->idxs.size(); ++i) {
+    if (!match->idxs[i]) return "it has no matrices: an index is missing";
+    index[rules->idxs[i].name] = {block.idxs[*match->idxs[i]].name, rules->idxs[i].size};
+  }
+  if (result.dims.size() != 2) return "the instruction's result is no matrix";
+  auto rows = index.at(result.dims[0]), columns = index.at(result.dims[1]);
+  index.erase(result.dims[0]);
+  index.erase(result.dims[1]);
+  const auto depth = index.begin()->second;
+  const Refinement& out = kernel.refs[match->outs[0]];
+  const Refinement* left = &block.refs[match->ins[0]];
+  const Refinement* right = &block.refs[match->ins[1]];
+  if (!left->flat_access().uses(rows.first)) std::swap(left, right);
+  auto row = dimension_of(out, rows.first), column = dimension_of(out, columns.first);
+  if (!row || !column) return "rows and columns of its result are no dimensions of it";
+  if (*row > *column) {
+    std::swap(row, column);
+    std::swap(left, right);
+    std::swap(rows.first, columns.first);
+  }
+  form.row = rows.first;
+  form.column = columns.first;
+  form.depth = depth.first;
+  form.result = {*row, *column};
+  form.unit_rows = rows.second;
+  form.unit_columns = columns.second;
+  form.unit_depth = depth.second;
+  for (const auto& [name, size] : {rows, columns, depth})
+    if (block.find_index(name)->range % size != 0)
+      return "its sizes are no multiples of the instruction's";
+  for (const auto& [ref, first, second] :
+       {std::tuple(left, form.row, form.depth), std::tuple(right, form.depth, form.column)})
+    if (!dimension_of(*ref, first) || !dimension_of(*ref, second))
+      return fmt::format("rows and columns of '{}' are no dimensions of it", ref->into);
+  STRIA_RETURN_IF_REFUSED(why_no_rows(out, form.row, form.column));
+  cost::MatrixProduct& product = form.product;
+  product.rows = block.find_index(form.row)->range;
+  product.columns = block.find_index(form.column)->range;
+  product.depth = block.find_index(form.depth)->range;
+  for (const stripe::Index& other : block.idxs) {
+    if (other.name == form.row || other.name == form.column || other.name == form.depth) continue;
+    // Other indices number matrices: of the result, or of the terms of its sums.
+    (out.flat_access().uses(other.name) ? product.count : product.passes) *= other.range;
+  }
+  product.left_bytes = byte_size(left->shape.type);
+  product.right_bytes = byte_size(right->shape.type);
+  product.sum_bytes = out.agg ? byte_size(out.agg->type) : byte_size(out.shape.type);
+  product.left_along_depth = left->flat_access().coefficient(form.depth) == 1;
+  product.right_along_depth = right->flat_access().coefficient(form.depth) == 1;
+  return Refusal::none();
+}
+
+Refusal why_no_tail(const Block& kernel, const Refinement& ref, const MatrixDims& dims,
+                    std::map<std::string, MatrixDims>& written) {
+  std::string row, column;
+  if (dims.rows >= ref.access.size() || dims.columns >= ref.access.size() ||
+      !ref.access[dims.rows].is_single_index(&row) ||
+      !ref.access[dims.columns].is_single_index(&column) || row == column)
+    return "it does not read matrices";
+  if (!kernel.constraints.empty()) return "it has constraints";
+  for (const stripe::Statement& stmt : kernel.stmts) {
+    const auto* load = std::get_if<stripe::Load>(&stmt.op);
+    const auto* store = std::get_if<stripe::Store>(&stmt.op);
+    const bool plain = (load && load->at.empty()) || (store && store->at.empty()) ||
+                       std::holds_alternative<stripe::Constant>(stmt.op) ||
+                       std::holds_alternative<stripe::Intrinsic>(stmt.op);
+    if (!plain) return "a statement needs to know which element it works on";
+  }
+  const DataType type = compute_type(ref.shape.type);
+  for (const Refinement& other : kernel.refs) {
+    if (other.dir == RefDir::none || other.agg || other.swizzle) return "it sums, or allocates";
+    if (compute_type(other.shape.type) != type) return "it works on elements of several types";
+    const bool still = !other.flat_access().uses(row) && !other.flat_access().uses(column);
+    if (other.dir == RefDir::in && still) continue;  // one value for all elements
+    for (const std::string& index : {row, column})
+      if (other.flat_access().uses(index) && !dimension_of(other, index))
+        return fmt::format("'{}' is no matrix", other.into);
+    STRIA_RETURN_IF_REFUSED(why_no_rows(other, row, column));
+    if (other.dir == RefDir::in) continue;
+    const auto down = dimension_of(other, row), across = dimension_of(other, column);
+    if (other.dir != RefDir::out || !down || !across || *down > *across)
+      return fmt::format("'{}' is written in another order", other.into);
+    written[other.from] = {*down, *across};
+  }
+  return written.empty() ? Refusal("it writes nothing") : Refusal::none();
+}
+
+}  // namespace stria::passes

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which indices of a block are the rows, columns and depth of a product of matrices, and which
+// elementwise kernels treat its result as a matrix.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "stria/base/refusal.h"
+#include "stria/cost/workgroup/matrix_time.h"
+#include "stria/hwmodel/hardware_model.h"
+#include "stria/stripe/block.h"
+
+namespace stria::passes {
+
+// The bytes at whose multiples the rows of a matrix in memory begin.
+inline constexpr int64_t kMatrixAlignment = 16;
+
+// The dimensions of a tensor along which a matrix has its rows and its columns: coordinate
+// dims[rows] says which row.
+struct MatrixDims {
+  size_t rows = 0, columns = 0;
+};
+
+struct ProductForm {
+  bool types_fit = false;                                   // set even if something else does not
+  std::string row, column, depth;                           // the block's indices
+  MatrixDims result;                                        // of the tensor that is written
+  int64_t unit_rows = 0, unit_columns = 0, unit_depth = 0;  // what is multiplied at once
+  cost::MatrixProduct product;
+};
+
+// Fills `form` if the block is a product that the instruction computes, in tiles that divide the
+// block's ranges. The row is the index of the earlier dimension of the result: operands and indices
+// change places if the instruction's match has it otherwise.
+Refusal product_form(const stripe::Block& kernel, const Instruction& instruction, ProductForm& form);
+
+// Why the elementwise kernel cannot compute element by element on matrices of the tensor that it
+// reads as `ref`, in which they have these dimensions. If it can, the tensors that it writes go to
+// `written`, with their dimensions.
+Refusal why_no_tail(const stripe::Block& kernel, const stripe::Refinement& ref,
+                    const MatrixDims& dims, std::map<std::string, MatrixDims>& written);
+
+}  // namespace stria::passes
