@@ -5,6 +5,7 @@
 
 #include "dispatch_time.h"
 #include "emit/group_check.h"
+#include "emit/matrix_check.h"
 #include "emit/program.h"
 #include "library.h"
 #include "stria/codegen/code_generator.h"
@@ -45,6 +46,8 @@ sdk::Ref<sdk::Library> VulkanCompiler::compile(std::string_view stripe, std::str
   source.group_points = std::min(device.limits.group_lanes,
                                  device.is_software ? kGroupPointsOfSoftware : kGroupPoints);
   source.build.enough_parallel_points = INT32_MAX;
+  source.build.subgroup_unit = kSubgroupUnit;
+  source.build.subgroup_lanes = matrix_lanes(features, device.subgroup);
   source.print_semtree = request.dump_source;
   std::vector<KernelCode> kernels =
       code_generator::require(build_kernels(request.program, features, source));

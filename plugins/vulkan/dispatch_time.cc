@@ -29,8 +29,10 @@ struct Range {
 
 class WorkCount {
  public:
-  explicit WorkCount(const semtree::Function& function)
-      : function_(function), ranges_(function.vars.size()) {
+  WorkCount(const semtree::Function& function, int64_t matrix_lanes)
+      : function_(function),
+        matrix_lanes_(static_cast<double>(std::max<int64_t>(matrix_lanes, 1))),
+        ranges_(function.vars.size()) {
     for (const auto& dim : function.grid) set(dim.var, 0, static_cast<double>(dim.size - 1));
     set(function.parallel_var, 0, static_cast<double>(function.trip_count - 1));
     set(function.lane_var, 0, static_cast<double>(function.group_lanes - 1));
@@ -82,6 +84,44 @@ class WorkCount {
       out.operations += static_cast<double>(operand.slots.size());
   }
   void add(const semtree::Prefetch& hint, GroupWork& out) { access(hint.place, out); }
+  // A lane's share of what its subgroup does.
+  void add(const semtree::MatrixFill& fill, GroupWork& out) {
+    out.operations += elements(fill.to.memory);
+  }
+  void add(const semtree::MatrixLoad& load, GroupWork& out) {
+    move(load.from, load.to.memory, out);
+  }
+  void add(const semtree::MatrixStore& store, GroupWork& out) {
+    move(store.to, store.from.memory, out);
+  }
+  void add(const semtree::MatrixMultiply& product, GroupWork& out) {
+    out.operations += elements(product.sum.memory) *
+                      static_cast<double>(function_.array(product.a.memory).fragment->columns);
+  }
+  void add(const semtree::ElementLoop& loop, GroupWork& out) {
+    double count = 0;
+    for (const semtree::Statement& statement : loop.body)
+      if (auto* store = std::get_if<semtree::Store>(&statement.op);
+          store && !function_.is_param(store->place.memory) &&
+          function_.array(store->place.memory).fragment)
+        count = std::max(count, std::ceil(elements(store->place.memory)));
+    const GroupWork inside = of(loop.body);
+    out.operations += count * inside.operations;
+    out.bytes += count * inside.bytes;
+    out.iterations += count;
+  }
+
+  // Of a matrix, for each lane.
+  double elements(int memory) const {
+    const auto& form = function_.array(memory).fragment;
+    return static_cast<double>(form->rows * form->columns) / matrix_lanes_;
+  }
+  void move(const semtree::MatrixPlace& at, int matrix, GroupWork& out) {
+    out.operations += operations(at.place.offset) + elements(matrix);
+    if (function_.is_param(at.place.memory))
+      out.bytes += elements(matrix) *
+                   static_cast<double>(byte_size(function_.element_type(at.place.memory)));
+  }
 
   void access(const semtree::Place& place, GroupWork& out) {
     out.operations += operations(place.offset) + operations(place.mask);
@@ -162,13 +202,14 @@ class WorkCount {
   }
 
   const semtree::Function& function_;
+  const double matrix_lanes_;  // of a subgroup
   std::vector<Range> ranges_;  // of each variable
 };
 
 }  // namespace
 
 GroupWork work_of_group(const KernelCode& kernel) {
-  GroupWork out = WorkCount(kernel.function).of(kernel.function.body);
+  GroupWork out = WorkCount(kernel.function, kernel.matrix_lanes).of(kernel.function.body);
   out.operations *= static_cast<double>(kernel.group_lanes);
   out.bytes *= static_cast<double>(kernel.group_lanes);
   return out;

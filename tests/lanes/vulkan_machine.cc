@@ -156,7 +156,7 @@ std::string wrong_dispatch(const VulkanMachine& on, const stripe::Program& devic
     counts.whole += is_whole;
     counts.parts += !is_whole && kernel.function.group_lanes > 1;
     // Nothing that a part of a subgroup cannot do.
-    if (!is_whole && vulkan::subgroup_instruction(kernel.function))
+    if (!is_whole && vulkan::subgroup_operation(kernel.function))
       return wrong(fmt::format("groups of {} lanes run an instruction of subgroups of {}",
                                kernel.group_lanes, on.subgroup));
     if (const std::string points = wrong_points(kernel); !points.empty()) return wrong(points);

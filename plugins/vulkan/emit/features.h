@@ -6,6 +6,9 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
+
+#include "stria/type/data_type.h"
 
 namespace stria::vulkan {
 
@@ -15,6 +18,13 @@ struct FloatControls {
   bool keeps_special = false;
   bool keeps_subnormals = false;  // (…DenormPreserve…)
   bool rounds_to_even = false;    // (…RoundingModeRTE…)
+};
+
+// A product that subgroups of the device compute: m x n sums of k products each.
+struct MatrixForm {
+  int64_t m = 0, n = 0, k = 0;
+  DataType left = DataType::fp16, right = DataType::fp16, sum = DataType::fp32;
+  bool operator==(const MatrixForm&) const = default;
 };
 
 struct Features {
@@ -32,6 +42,7 @@ struct Features {
   bool shared_views16 = false;
   bool shared_views8 = false;
   FloatControls of16, of32, of64;
+  std::vector<MatrixForm> matrices;  // (cooperativeMatrix) of subgroups; empty: none
   // The program asked for it: functions of fp32 as the hardware has them.
   bool fast_math = false;
   // Words of the module's header: 0x00010500 (Vulkan 1.2) or 0x00010600 (1.3).

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 
+#include "emit/matrix_check.h"
 #include "emit/requirements.h"
 #include "emit/subgroup_values.h"
 #include "stria/poly/affine.h"
 #include "stria/semtree/build/lane_units.h"
+#include "stria/semtree/tree/print.h"
 
 namespace stria::vulkan {
 namespace {
@@ -77,25 +79,34 @@ Status check_points(const KernelCode& kernel) {
   return {};
 }
 
+// "the instruction 'x'", or the statement.
+std::string text_of(const semtree::Statement& operation, const Function& function) {
+  if (auto* instruction = std::get_if<semtree::Instruction>(&operation.op))
+    return fmt::format("the instruction '{}'", instruction->name);
+  const std::string text = semtree::print(operation, function);
+  return "'" + text.substr(0, text.find('\n')) + "'";
+}
+
 Status check_subgroups(const KernelCode& kernel, const Features& features, int64_t subgroup_lanes) {
-  const semtree::Instruction* first = subgroup_instruction(kernel.function);
+  const semtree::Statement* first = subgroup_operation(kernel.function);
   if (!first) return {};
+  const std::string what = text_of(*first, kernel.function);
   if (subgroup_lanes <= 0)
     return unsupported(
-        "a subgroup runs the instruction '{}' together; '{}' does not let the size of subgroups be "
+        "a subgroup runs {} together; '{}' does not let the size of subgroups be "
         "chosen (subgroupSizeControl)",
-        first->name, features.device);
+        what, features.device);
   // Of a function without groups of its own the last group may be a part of one.
   if (kernel.function.group_lanes == 1 || idle_lanes(kernel.group_lanes, subgroup_lanes) > 0)
     return unsupported(
-        "a subgroup runs the instruction '{}' together; groups of {} lanes are no whole subgroups "
+        "a subgroup runs {} together; groups of {} lanes are no whole subgroups "
         "of {} lanes on '{}'",
-        first->name, kernel.function.group_lanes, subgroup_lanes, features.device);
+        what, kernel.function.group_lanes, subgroup_lanes, features.device);
   if (const auto* divided = SubgroupValues(kernel.function, subgroup_lanes).divided())
     return unsupported(
-        "a subgroup runs the instruction '{}' together; the conditions around it may hold for a "
-        "part of the {} lanes of a subgroup on '{}'",
-        divided->name, subgroup_lanes, features.device);
+        "a subgroup runs {} together; the conditions around it may hold for a part of the {} lanes "
+        "of a subgroup on '{}', or the place of its matrix may differ",
+        text_of(*divided, kernel.function), subgroup_lanes, features.device);
   return {};
 }
 
@@ -106,10 +117,10 @@ int64_t idle_lanes(int64_t group_lanes, int64_t subgroup_lanes) {
                              : ceil_div(group_lanes, subgroup_lanes) * subgroup_lanes - group_lanes;
 }
 
-const semtree::Instruction* subgroup_instruction(const Function& function) {
-  const semtree::Instruction* first = nullptr;
+const semtree::Statement* subgroup_operation(const Function& function) {
+  const semtree::Statement* first = nullptr;
   semtree::walk(function.body, [&](const semtree::Statement& statement) {
-    if (!first) first = std::get_if<semtree::Instruction>(&statement.op);
+    if (!first && is_subgroup_operation(statement)) first = &statement;
   });
   return first;
 }
@@ -123,7 +134,8 @@ Status check_group(const KernelCode& kernel, const Features& features, const Lim
 }
 
 Status check_units(const stripe::Block& kernel, const Features& features, int64_t subgroup_lanes) {
-  Result<std::vector<semtree::LaneUnit>> units = semtree::lane_units(kernel);
+  Result<std::vector<semtree::LaneUnit>> units =
+      semtree::lane_units(kernel, {kSubgroupUnit, matrix_lanes(features, subgroup_lanes)});
   if (!units) return units.status();
   for (const semtree::LaneUnit& unit : *units)
     if (unit.name == kSubgroupUnit && unit.inside != subgroup_lanes)

@@ -5,8 +5,8 @@
 // Vulkan's rules for a pipeline whose subgroup size is asked for (pipelines.cc): the lanes of a
 // group are at most that size times maxComputeWorkgroupSubgroups (Limits::group_lanes has it), and
 // the last subgroup of a group may have lanes that do nothing, unless all are asked to be whole.
-// Kernels of single lanes and barriers do not mind. Instructions (semtree::Instruction) do: all
-// lanes of a subgroup run them together.
+// Kernels of single lanes and barriers do not mind. Instructions (semtree::Instruction) and
+// operations on matrices do: all lanes of a subgroup run them together.
 //
 // Thread-safe: plain functions of their arguments.
 #pragma once
@@ -27,15 +27,15 @@ inline constexpr const char* kSubgroupUnit = "SUBGROUP";
 // Lanes that do nothing in a group's last subgroup. 0: its subgroups are whole.
 int64_t idle_lanes(int64_t group_lanes, int64_t subgroup_lanes);
 
-// The first of the instructions that the lanes of a subgroup run together; null: lanes are on their
-// own, and a subgroup need not be whole.
-const semtree::Instruction* subgroup_instruction(const semtree::Function& function);
+// The first statement that the lanes of a subgroup run together; null: lanes are on their own, and
+// a subgroup need not be whole.
+const semtree::Statement* subgroup_operation(const semtree::Function& function);
 
 // `subgroup_lanes`: what every pipeline is built with; 0: the driver chooses it. out_of_range, with
 // the kernel, the value, the limit, the device and the subgroup size, if a group has too many lanes
 // or shares too much memory, or if there are too many groups. unsupported if the kernel uses
 // subgroups whose size is not known, or that are not whole, or of which only a part comes to an
-// instruction. internal if the dispatch leaves points of the kernel out, or has groups of another
+// operation. internal if the dispatch leaves points of the kernel out, or has groups of another
 // shape than the kernel's own.
 Status check_group(const KernelCode& kernel, const Features& features, const Limits& limits,
                    int64_t subgroup_lanes);

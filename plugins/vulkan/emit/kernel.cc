@@ -5,6 +5,8 @@
 #include "emit/expressions.h"
 #include "emit/kernel_memory.h"
 #include "emit/math_calls.h"
+#include "emit/matrices.h"
+#include "emit/matrix_check.h"
 #include "emit/module.h"
 #include "emit/program.h"
 #include "emit/requirements.h"
@@ -39,7 +41,8 @@ class KernelEmitter {
     Arguments arguments(module_, values_, kernel_, features_);
     KernelMemory memory(module_, values_, expressions_, function_, features_, arguments.addresses(),
                         any_offset);
-    Statements statements(module_, values_, expressions_, &memory, function_.vars);
+    Matrices matrices(module_, values_, memory, function_);
+    Statements statements(module_, values_, expressions_, &memory, &matrices, function_.vars);
     if (const Id runs = set_numbers(arguments)) {
       Branch inside(module_, runs);
       statements.add_all(function_.body);
@@ -150,6 +153,9 @@ Result<std::vector<uint32_t>> emit(const KernelCode& kernel, const Features& fea
   const std::string where = fmt::format("kernel '{}'", kernel.name);
   if (Status lacks = check_device(kernel.function, features); !lacks.ok())
     return lacks.with_context(where);
+  if (any_offset)
+    if (Status status = check_matrices_at_any_offset(kernel.function); !status.ok())
+      return status.with_context(where);
   Result<std::vector<uint32_t>> words = KernelEmitter(kernel, features).emit(any_offset);
   if (!words) return words.status().with_context(where);
   return words;

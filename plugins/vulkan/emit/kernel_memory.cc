@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "emit/branch.h"
+#include "emit/matrix_check.h"
 #include "stria/poly/affine.h"
 
 namespace stria::vulkan {
@@ -43,11 +44,8 @@ Id KernelMemory::tensor_pointer_type(int memory, size_t lanes) {
 
 // A pointer for each width of access, up here, where it is known in all blocks.
 void KernelMemory::declare_bases() {
-  const auto declare = [&](const Place& place) {
+  const auto declare_runs = [&](const Place& place, const std::vector<Run>& runs) {
     if (!function_.is_param(place.memory)) return;
-    // With a mask, lanes may go one by one.
-    std::vector<Run> runs = runs_of(place);
-    if (place.mask) runs.push_back({0, 1});
     for (const Run& run : runs) {
       Id& base = bases_[{place.memory, run.lanes}];
       if (base != 0) continue;
@@ -58,16 +56,29 @@ void KernelMemory::declare_bases() {
       module_.name(base, run.lanes == 1 ? name : fmt::format("{}_x{}", name, run.lanes));
     }
   };
+  const auto declare = [&](const Place& place) {
+    // With a mask, lanes may go one by one.
+    std::vector<Run> runs = runs_of(place);
+    if (place.mask) runs.push_back({0, 1});
+    declare_runs(place, runs);
+  };
+  const auto declare_matrix = [&](const semtree::MatrixPlace& at, const semtree::FragmentRef& of) {
+    declare_runs(at.place, {run_of(at, *function_.array(of.memory).fragment)});
+  };
   semtree::walk(function_.body, [&](const semtree::Statement& statement) {
     if (auto* load = std::get_if<semtree::Load>(&statement.op)) declare(load->place);
     if (auto* store = std::get_if<semtree::Store>(&statement.op)) declare(store->place);
+    if (auto* load = std::get_if<semtree::MatrixLoad>(&statement.op))
+      declare_matrix(load->from, load->to);
+    if (auto* store = std::get_if<semtree::MatrixStore>(&statement.op))
+      declare_matrix(store->to, store->from);
   });
 }
 
 void KernelMemory::declare_array(int memory) {
   const Array& array = function_.array(memory);
   Id& variable = variables_.emplace_back(0);
-  if (array.in_registers || (array.shared && features_.shared_views)) return;
+  if (array.in_registers || array.fragment || (array.shared && features_.shared_views)) return;
   const auto storage = array.shared ? spv::StorageClass::Workgroup : spv::StorageClass::Function;
   const Id element = array.shared ? stored_type(memory) : values_.type(array.type);
   const Id type =
@@ -147,6 +158,15 @@ std::vector<KernelMemory::Run> KernelMemory::runs_of(const Place& place) const {
     first += lanes;
   }
   return out;
+}
+
+KernelMemory::Run KernelMemory::run_of(const semtree::MatrixPlace& place,
+                                       const Array::Fragment& form) const {
+  const int memory = place.place.memory;
+  const MatrixLines lines = lines_of(place, form, function_.element_type(memory));
+  // No vector has less than a word.
+  if (lines.aligned_bytes < 4) return {0, 1};
+  return {0, static_cast<size_t>(lines.aligned_bytes / element_bytes(memory))};
 }
 
 KernelMemory::Elements KernelMemory::elements(const Place& place) {
@@ -253,6 +273,14 @@ Words KernelMemory::access(const Elements& at, const Run& run) const {
     return is_shared(at.memory) ? Words{static_cast<uint32_t>(mask)} : Words{};
   return {static_cast<uint32_t>(mask | MemoryAccessMask::Aligned),
           static_cast<uint32_t>(element_bytes(at.memory) * static_cast<int64_t>(run.lanes))};
+}
+
+KernelMemory::MatrixPointer KernelMemory::matrix_pointer(const semtree::MatrixPlace& place,
+                                                         const Array::Fragment& form) {
+  const Run run = run_of(place, form);
+  const MatrixLines lines = lines_of(place, form, function_.element_type(place.place.memory));
+  const Elements at = elements(place.place);
+  return {pointer(at, run), lines.stride / static_cast<int64_t>(run.lanes), access(at, run)};
 }
 
 // ---- loads

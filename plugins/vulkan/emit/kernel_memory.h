@@ -34,6 +34,16 @@ class KernelMemory {
   Lanes load(const semtree::Place& place);
   void store(const semtree::Place& place, const Lanes& lanes);
 
+  // To the first element of a matrix, as a number or vector as wide as the matrix is aligned; by so
+  // many of them are its lines apart.
+  struct MatrixPointer {
+    Id pointer = 0;
+    int64_t stride = 0;
+    Words access;
+  };
+  MatrixPointer matrix_pointer(const semtree::MatrixPlace& place,
+                               const semtree::Array::Fragment& form);
+
  private:
   // Lanes that one access has, in a row.
   struct Run {
@@ -57,6 +67,8 @@ class KernelMemory {
 
   bool may_be_wide(int memory) const;
   std::vector<Run> runs_of(const semtree::Place& place) const;
+  // One access to the first elements of a matrix, as many as its alignment has.
+  Run run_of(const semtree::MatrixPlace& place, const semtree::Array::Fragment& form) const;
   Elements elements(const semtree::Place& place);
   // To so many lanes of a tensor in a row. Their numbers step from element to element.
   Id tensor_pointer_type(int memory, size_t lanes);

@@ -45,7 +45,7 @@ Id MathCalls::function(const std::string& callee, DataType type) {
   const bool was_strict = std::exchange(values_.strict, true);
   Expressions expressions(module_, values_, *this, source->vars.size());
   for (size_t i = 0; i < params.size(); ++i) expressions.set(source->params[i], {params[i]});
-  Statements(module_, values_, expressions, nullptr, source->vars).add_all(source->body);
+  Statements(module_, values_, expressions, nullptr, nullptr, source->vars).add_all(source->body);
   expressions.forget();
   module_.add(spv::Op::OpReturnValue, {expressions.scalar(source->result)});
   module_.end_function();

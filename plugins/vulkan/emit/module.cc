@@ -83,8 +83,8 @@ Id Module::once(spv::Op op, Id type, const Words& operands) {
 
 Id Module::void_type() { return once(spv::Op::OpTypeVoid, 0, {}); }
 Id Module::bool_type() { return once(spv::Op::OpTypeBool, 0, {}); }
-Id Module::int_type(int width) {
-  return once(spv::Op::OpTypeInt, 0, {static_cast<uint32_t>(width), 0});
+Id Module::int_type(int width, bool is_signed) {
+  return once(spv::Op::OpTypeInt, 0, {static_cast<uint32_t>(width), is_signed ? 1u : 0u});
 }
 Id Module::float_type(int width) {
   return once(spv::Op::OpTypeFloat, 0, {static_cast<uint32_t>(width)});
@@ -125,6 +125,15 @@ Id Module::pointer_type(spv::StorageClass storage, Id to, int64_t stride) {
   return id;
 }
 
+Id Module::matrix_type(Id component, int64_t rows, int64_t columns, khr::CooperativeMatrixUse use) {
+  const auto number = [&](int64_t value) { return int_constant(32, static_cast<uint64_t>(value)); };
+  capability(khr::CooperativeMatrixKHR);
+  extension("SPV_KHR_cooperative_matrix");
+  return once(khr::OpTypeCooperativeMatrixKHR, 0,
+              {component, number(static_cast<int64_t>(spv::Scope::Subgroup)), number(rows),
+               number(columns), number(word(use))});
+}
+
 Id Module::function_type(Id result, const std::vector<Id>& params) {
   return once(spv::Op::OpTypeFunction, 0, joined({result}, params));
 }
@@ -147,6 +156,11 @@ Id Module::float_constant(int width, double value) {
 
 Id Module::bool_constant(bool value) {
   return once(value ? spv::Op::OpConstantTrue : spv::Op::OpConstantFalse, bool_type(), {});
+}
+
+Id Module::constant(Id type, const Words& words) { return once(spv::Op::OpConstant, type, words); }
+Id Module::filled(Id type, Id constant) {
+  return once(spv::Op::OpConstantComposite, type, {constant});
 }
 
 Id Module::undefined(Id type) { return once(spv::Op::OpUndef, type, {}); }

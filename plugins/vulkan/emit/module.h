@@ -39,7 +39,8 @@ class Module {
 
   Id void_type();
   Id bool_type();
-  Id int_type(int width);  // without a sign; a width other than 32 brings no capability along
+  // A width other than 32 brings no capability along.
+  Id int_type(int width, bool is_signed = false);
   Id float_type(int width);
   Id vector_type(Id element, int count);
   // `stride` in bytes between elements; 0: the layout is the driver's.
@@ -47,11 +48,16 @@ class Module {
   // A new type with each call. `offsets`: in bytes, one for each member.
   Id block_type(const std::vector<Id>& members, const std::vector<int64_t>& offsets);
   Id pointer_type(spv::StorageClass storage, Id to, int64_t stride = 0);
+  // A matrix that a subgroup holds.
+  Id matrix_type(Id component, int64_t rows, int64_t columns, khr::CooperativeMatrixUse use);
   Id function_type(Id result, const std::vector<Id>& params);
 
   Id int_constant(int width, uint64_t bits);
   Id float_constant(int width, double value);
   Id bool_constant(bool value);
+  // Of a scalar type, by its words; of a composite type, with this constant everywhere.
+  Id constant(Id type, const Words& words);
+  Id filled(Id type, Id constant);
   Id undefined(Id type);
 
   // A variable of the module, in the interface of its entry point.

@@ -44,6 +44,7 @@ Result<KernelCode> describe(const semtree::KernelBlock& block, size_t number,
   out.statement = about.statement;
   out.group_lanes = about.group_points;
   out.arguments = std::move(about.arguments);
+  out.matrix_lanes = options.build.subgroup_lanes;
   // The product may be more than 64 bits hold: then the device refuses it (group_check.h).
   out.takes_base_group = double{1} * out.groups[0] * out.groups[1] * out.groups[2] >
                          static_cast<double>(features.whole_groups);

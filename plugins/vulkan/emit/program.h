@@ -42,6 +42,8 @@ struct KernelCode {
   int64_t group_lanes = 1;                    // of one group (LocalSize x; y and z are 1)
   std::array<int64_t, 3> groups = {1, 1, 1};  // to dispatch; one may be 0: nothing to do
   std::vector<semtree::KernelArgument> arguments;
+  // Lanes of the subgroups that hold matrices together; 0: none do on this device.
+  int64_t matrix_lanes = 0;
   bool takes_base_group = false;
   bool addresses_in_buffer = false;
   semtree::Function function;

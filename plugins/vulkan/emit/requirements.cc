@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "emit/matrix_check.h"
 #include "stria/poly/affine.h"
 #include "stria/semtree/c/dialect.h"
 
@@ -41,6 +42,8 @@ class TypeCheck {
       check(s->upper);
     }
     if (auto* s = std::get_if<semtree::If>(&statement.op)) check(s->condition);
+    if (auto* s = std::get_if<semtree::MatrixLoad>(&statement.op)) check(s->from.place);
+    if (auto* s = std::get_if<semtree::MatrixStore>(&statement.op)) check(s->to.place);
     if (auto* s = std::get_if<semtree::Instruction>(&statement.op); s && status_.ok())
       status_ = unsupported("instruction '{}': there is no SPIR-V for it", s->name);
   }
@@ -103,6 +106,7 @@ Status check_device(const Function& function, const Features& features, int64_t 
   TypeCheck types(features);
   semtree::walk(function.body, [&](const Statement& statement) { types.check(statement); });
   STRIA_RETURN_IF_ERROR(types.status());
+  STRIA_RETURN_IF_ERROR(check_matrices(function, features));
   const int64_t shared = shared_layout(function, features).end;
   if (shared > shared_bytes)
     return make_error(

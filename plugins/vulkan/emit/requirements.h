@@ -22,7 +22,8 @@ struct SharedLayout {
 SharedLayout shared_layout(const semtree::Function& function, const Features& features);
 
 // unsupported, naming the type, the Vulkan feature and the device, if the device lacks what the
-// function needs; out_of_range if its groups share more than `shared_bytes`.
+// function needs, or the form of its matrices (matrix_check.h); out_of_range if its groups share
+// more than `shared_bytes`.
 Status check_device(const semtree::Function& function, const Features& features,
                     int64_t shared_bytes = INT64_MAX);
 // The same of a value of this type. `what` has it: "tensor 'A'".

@@ -6,3 +6,20 @@
 #include <spirv/unified1/GLSL.std.450.h>
 
 #include <spirv/unified1/spirv.hpp11>
+
+// SPV_KHR_cooperative_matrix, which the headers of Debian 12 do not have yet.
+namespace stria::vulkan::khr {
+
+inline constexpr auto OpTypeCooperativeMatrixKHR = spv::Op{4456};
+inline constexpr auto OpCooperativeMatrixLoadKHR = spv::Op{4457};
+inline constexpr auto OpCooperativeMatrixStoreKHR = spv::Op{4458};
+inline constexpr auto OpCooperativeMatrixMulAddKHR = spv::Op{4459};
+inline constexpr auto OpCooperativeMatrixLengthKHR = spv::Op{4460};
+inline constexpr auto CooperativeMatrixKHR = spv::Capability{6022};
+
+enum class CooperativeMatrixLayout : uint32_t { RowMajorKHR = 0, ColumnMajorKHR = 1 };
+enum class CooperativeMatrixUse : uint32_t { MatrixA = 0, MatrixB = 1, MatrixAccumulator = 2 };
+// Which operands of a product are integers with a sign.
+enum class CooperativeMatrixOperands : uint32_t { A = 1, B = 2, C = 4, Result = 8 };
+
+}  // namespace stria::vulkan::khr

@@ -28,41 +28,79 @@ void Statements::add(const Body& body) {
                                    ? expressions_.value(s->value)
                                    : expressions_.value_to_store(s->value));
     } else if (auto* s = std::get_if<semtree::Load>(&statement.op)) {
-      expressions_.set(s->var, memory_->load(s->place));
+      add(*s);
     } else if (auto* s = std::get_if<semtree::Store>(&statement.op)) {
-      memory_->store(s->place, expressions_.value_to_store(s->value));
+      add(*s);
     } else if (auto* s = std::get_if<semtree::For>(&statement.op)) {
       add(*s);
     } else if (auto* s = std::get_if<semtree::If>(&statement.op)) {
       add(*s);
     } else if (auto* s = std::get_if<semtree::Barrier>(&statement.op)) {
       add(*s);
+    } else if (auto* s = std::get_if<semtree::ElementLoop>(&statement.op)) {
+      add(*s);
+    } else if (auto* s = std::get_if<semtree::MatrixFill>(&statement.op)) {
+      matrices_->add(*s);
+    } else if (auto* s = std::get_if<semtree::MatrixLoad>(&statement.op)) {
+      matrices_->add(*s);
+    } else if (auto* s = std::get_if<semtree::MatrixStore>(&statement.op)) {
+      matrices_->add(*s);
+    } else if (auto* s = std::get_if<semtree::MatrixMultiply>(&statement.op)) {
+      matrices_->add(*s);
     }
     // Prefetches are hints that SPIR-V cannot say. requirements.h refuses instructions.
   }
   expressions_.forget();
 }
 
+void Statements::add(const semtree::Load& load) {
+  expressions_.set(load.var, matrices_->holds(load.place)
+                                 ? Lanes{matrices_->load(load.place, element_)}
+                                 : memory_->load(load.place));
+}
+
+void Statements::add(const semtree::Store& store) {
+  const Lanes lanes = expressions_.value_to_store(store.value);
+  if (matrices_->holds(store.place))
+    matrices_->store(store.place, element_, lanes[0]);
+  else
+    memory_->store(store.place, lanes);
+}
+
 void Statements::add(const semtree::For& loop) {
-  const DataType type = type_of(loop.var);
-  const Id of = values_.type(type);
   const Id lower = expressions_.scalar(loop.lower), upper = expressions_.scalar(loop.upper);
+  this->loop(type_of(loop.var), lower, upper, loop.unroll, [&](Id var) {
+    module_.name(var, variables_[static_cast<size_t>(loop.var)].name);
+    expressions_.set(loop.var, {var});
+    add(loop.body);
+  });
+}
+
+// Unrolled, for matrices lie in registers, which have no subscripts.
+void Statements::add(const semtree::ElementLoop& loop) {
+  this->loop(DataType::u32, values_.word(0), matrices_->length(loop), true, [&](Id element) {
+    element_ = element;
+    add(loop.body);
+  });
+}
+
+void Statements::loop(DataType type, Id lower, Id upper, bool unroll,
+                      const std::function<void(Id)>& body_of) {
+  const Id of = values_.type(type);
   const Id before = module_.block();
   const Id header = module_.new_id(), test = module_.new_id(), body = module_.new_id();
   const Id advance = module_.new_id(), behind = module_.new_id(), next = module_.new_id();
   module_.add(spv::Op::OpBranch, {header});
   module_.label(header);
   const Id var = module_.add(spv::Op::OpPhi, of, {lower, before, next, advance});
-  const auto control = loop.unroll ? spv::LoopControlMask::Unroll : spv::LoopControlMask::MaskNone;
+  const auto control = unroll ? spv::LoopControlMask::Unroll : spv::LoopControlMask::MaskNone;
   module_.add(spv::Op::OpLoopMerge, {behind, advance, static_cast<uint32_t>(control)});
   module_.add(spv::Op::OpBranch, {test});
   module_.label(test);
   const Id goes_on = values_.operation(semtree::Op::lt, type, {var, upper});
   module_.add(spv::Op::OpBranchConditional, {goes_on, body, behind});
   module_.label(body);
-  module_.name(var, variables_[static_cast<size_t>(loop.var)].name);
-  expressions_.set(loop.var, {var});
-  add(loop.body);
+  body_of(var);
   module_.add(spv::Op::OpBranch, {advance});
   module_.label(advance);
   const Id one = values_.constant(Scalar::of_int(type, 1));

@@ -9,6 +9,15 @@ using semtree::ExprKind;
 using semtree::ExprRef;
 using semtree::Op;
 
+bool is_subgroup_operation(const semtree::Statement& statement) {
+  return std::holds_alternative<semtree::Instruction>(statement.op) ||
+         std::holds_alternative<semtree::MatrixFill>(statement.op) ||
+         std::holds_alternative<semtree::MatrixLoad>(statement.op) ||
+         std::holds_alternative<semtree::MatrixStore>(statement.op) ||
+         std::holds_alternative<semtree::MatrixMultiply>(statement.op) ||
+         std::holds_alternative<semtree::ElementLoop>(statement.op);
+}
+
 SubgroupValues::SubgroupValues(const semtree::Function& function, int64_t subgroup_lanes)
     : function_(function),
       subgroup_lanes_(subgroup_lanes),
@@ -33,8 +42,15 @@ void SubgroupValues::visit(const semtree::Body& body, bool all_come) {
       visit(loop->body, all_come && together);
     } else if (auto* branch = std::get_if<semtree::If>(&statement.op)) {
       visit(branch->then, all_come && is_same(branch->condition));
-    } else if (auto* operation = std::get_if<semtree::Instruction>(&statement.op)) {
-      if (!all_come && !divided_) divided_ = operation;
+    } else if (is_subgroup_operation(statement)) {
+      bool together = all_come;
+      if (auto* load = std::get_if<semtree::MatrixLoad>(&statement.op))
+        together = together && is_same(load->from.place);
+      if (auto* store = std::get_if<semtree::MatrixStore>(&statement.op))
+        together = together && is_same(store->to.place);
+      if (!together && !divided_) divided_ = &statement;
+      if (auto* loop = std::get_if<semtree::ElementLoop>(&statement.op))
+        visit(loop->body, all_come);
     }
   }
 }

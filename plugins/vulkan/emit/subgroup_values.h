@@ -9,15 +9,18 @@
 
 namespace stria::vulkan {
 
+// Do the lanes of a subgroup run it together: an instruction, or an operation on matrices?
+bool is_subgroup_operation(const semtree::Statement& statement);
+
 // Lane numbers of a subgroup are those from a multiple of its size on (the groups are rows of
 // lanes, and subgroups are whole). What is not seen to be the same counts as different.
 class SubgroupValues {
  public:
   SubgroupValues(const semtree::Function& function, int64_t subgroup_lanes);
 
-  // The first instruction that not all lanes of a subgroup may come to, or not equally often; null:
-  // there is none.
-  const semtree::Instruction* divided() const { return divided_; }
+  // The first operation of a subgroup that not all of its lanes may come to, or not equally often,
+  // or not with the same place of a matrix; null: there is none.
+  const semtree::Statement* divided() const { return divided_; }
 
  private:
   void visit(const semtree::Body& body, bool all_come);
@@ -31,7 +34,7 @@ class SubgroupValues {
   const semtree::Function& function_;
   const int64_t subgroup_lanes_;
   std::vector<bool> same_, lane_;  // by variable
-  const semtree::Instruction* divided_ = nullptr;
+  const semtree::Statement* divided_ = nullptr;
 };
 
 }  // namespace stria::vulkan

@@ -101,6 +101,9 @@ class Text {
   }
 
   void name(Instruction x) {
+    if (op_of(x) == khr::OpTypeCooperativeMatrixKHR)
+      return name(x[1], fmt::format("matrix_{}_{}_{}_{}", plain(x[2]), plain(x[4]), plain(x[5]),
+                                    plain(x[6])));
     switch (op_of(x)) {
       case spv::Op::OpName: {
         size_t at = 2;
@@ -110,7 +113,7 @@ class Text {
       case spv::Op::OpTypeBool: return name(x[1], "bool");
       case spv::Op::OpTypeInt:
         widths_[x[1]] = {x[2], false};
-        return name(x[1], x[2] == 32 ? "uint" : fmt::format("uint{}", x[2]));
+        return name(x[1], (x[3] == 0 ? "uint" : "int") + (x[2] == 32 ? "" : std::to_string(x[2])));
       case spv::Op::OpTypeFloat:
         widths_[x[1]] = {x[2], true};
         return name(x[1], x[2] == 16 ? "half" : x[2] == 32 ? "float" : "double");
@@ -138,6 +141,7 @@ class Text {
     auto at = widths_.find(type);
     const uint64_t bits = words[0] | (words.size() > 1 ? uint64_t{words[1]} << 32 : 0);
     if (at == widths_.end() || !at->second.is_float) return std::to_string(bits);
+    if (at->second.bits == 16) return stria::to_string(load_scalar(DataType::fp16, &bits, 0));
     return at->second.bits == 64 ? fmt::format("{}", std::bit_cast<double>(bits))
                                  : fmt::format("{}", std::bit_cast<float>(words[0]));
   }

@@ -43,6 +43,7 @@ inline constexpr Form kForms[] = {
     {spv::Op::OpConstantTrue, "OpConstantTrue", "tr"},
     {spv::Op::OpConstantFalse, "OpConstantFalse", "tr"},
     {spv::Op::OpConstant, "OpConstant", "trv"},
+    {spv::Op::OpConstantComposite, "OpConstantComposite", "tri*"},
     {spv::Op::OpUndef, "OpUndef", "tr"},
     {spv::Op::OpFunction, "OpFunction", "trFi"},
     {spv::Op::OpFunctionParameter, "OpFunctionParameter", "tr"},
@@ -118,6 +119,11 @@ inline constexpr Form kForms[] = {
     {spv::Op::OpBranchConditional, "OpBranchConditional", "iii"},
     {spv::Op::OpReturn, "OpReturn", ""},
     {spv::Op::OpReturnValue, "OpReturnValue", "i"},
+    {khr::OpTypeCooperativeMatrixKHR, "OpTypeCooperativeMatrixKHR", "riiiii"},
+    {khr::OpCooperativeMatrixLoadKHR, "OpCooperativeMatrixLoadKHR", "triiiA"},
+    {khr::OpCooperativeMatrixStoreKHR, "OpCooperativeMatrixStoreKHR", "iiiiA"},
+    {khr::OpCooperativeMatrixMulAddKHR, "OpCooperativeMatrixMulAddKHR", "triii"},
+    {khr::OpCooperativeMatrixLengthKHR, "OpCooperativeMatrixLengthKHR", "tri"},
 };
 
 // An enumerant of one of the kinds above.
@@ -146,6 +152,7 @@ inline constexpr Enumerant kEnumerants[] = {
     STRIA_SPIRV('C', Capability, WorkgroupMemoryExplicitLayoutKHR),
     STRIA_SPIRV('C', Capability, WorkgroupMemoryExplicitLayout8BitAccessKHR),
     STRIA_SPIRV('C', Capability, WorkgroupMemoryExplicitLayout16BitAccessKHR),
+    {'C', static_cast<uint32_t>(khr::CooperativeMatrixKHR), "CooperativeMatrixKHR"},
     STRIA_SPIRV('D', Decoration, Block),
     STRIA_SPIRV('D', Decoration, ArrayStride),
     STRIA_SPIRV('D', Decoration, BuiltIn),

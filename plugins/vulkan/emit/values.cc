@@ -41,6 +41,32 @@ Id Values::constant(const Scalar& value) {
 
 Id Values::zero(DataType type) { return constant(stria::convert(Scalar::of_bool(false), type)); }
 
+Id Values::component_type(DataType type) {
+  using spv::Capability;
+  if (is_float(type)) {
+    if (bit_width(type) != 16) return this->type(type);
+    uses_[0] = true;
+    module_.capability(Capability::Float16);
+    return module_.float_type(16);
+  }
+  if (bit_width(type) == 8) module_.capability(Capability::Int8);
+  if (bit_width(type) == 16) module_.capability(Capability::Int16);
+  if (bit_width(type) == 64) module_.capability(Capability::Int64);
+  return module_.int_type(bit_width(type), is_signed_integer(type));
+}
+
+Id Values::component_constant(const Scalar& value) {
+  const Id of = component_type(value.type);
+  uint64_t bits = static_cast<uint64_t>(value.i);
+  if (is_float(value.type)) {
+    bits = 0;
+    store_scalar(value.type, &bits, 0, value);
+  }
+  Words words = {static_cast<uint32_t>(bits)};
+  if (bit_width(value.type) == 64) words.push_back(static_cast<uint32_t>(bits >> 32));
+  return module_.constant(of, words);
+}
+
 Id Values::float_constant(DataType type, double value) {
   return constant(Scalar::of_float(type, value));
 }

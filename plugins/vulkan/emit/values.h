@@ -28,6 +28,9 @@ class Values {
   Id type(DataType type);
   Id constant(const Scalar& value);
   Id zero(DataType type);
+  // The same as a component of a matrix, which is as wide as in memory and has its sign.
+  Id component_type(DataType type);
+  Id component_constant(const Scalar& value);
 
   // `exact`: integers do not wrap. Not for floats: rem (a function of mathematics), min, max.
   Id operation(semtree::Op op, DataType operand, const std::vector<Id>& x, bool exact = false);

@@ -4,7 +4,8 @@
 // views=yes, fp64=no, int64=no, storage8=no, storage16=no (features), promises=no (of floats),
 // fast_math=yes, any_offset=yes, push=8 (bytes of push constants at most), group=64 (points of a
 // group), largest=64 (lanes of a group at most), shared=1024 (bytes that a group has at most),
-// groups=7 (in the first dimension at most), whole=7 (a kernel of no more groups is never cut).
+// groups=7 (in the first dimension at most), whole=7 (a kernel of no more groups is never cut),
+// matrices=yes (subgroups of 32 lanes hold matrices of 16 x 16 halves and sums of them).
 #include <cstdlib>
 
 #include "emit/program.h"
@@ -27,6 +28,9 @@ stria::vulkan::Features features_of(const Case& test) {
   out.storage8 = !lacks("storage8");
   out.fp16 = has("fp16");
   out.shared_views = out.shared_views16 = out.shared_views8 = has("views");
+  if (has("matrices"))
+    for (const stria::DataType sum : {stria::DataType::fp32, stria::DataType::fp16})
+      out.matrices.push_back({16, 16, 16, stria::DataType::fp16, stria::DataType::fp16, sum});
   if (!lacks("promises")) out.of16 = out.of32 = out.of64 = {true, true, true};
   out.fast_math = has("fast_math");
   out.spirv_version = 0x00010600;
@@ -44,6 +48,7 @@ stria::Result<std::string> print_modules(const Case& test) {
   limits.shared_bytes = std::atoll(test.option("shared", "49152").c_str());
   limits.groups[0] = std::atoll(test.option("groups", "65535").c_str());
   stria::semtree::SourceOptions options = stria::vulkan::source_options(limits);
+  options.build.subgroup_lanes = features.matrices.empty() ? 0 : 32;
   options.group_points = std::atoll(test.option("group", "1").c_str());
   STRIA_ASSIGN(const std::vector<stria::vulkan::KernelCode> kernels,
                stria::vulkan::build_kernels(program, features, options));
