@@ -205,6 +205,11 @@ void check_owner_map(const Place& place, const Refinement& allocation, Verdicts&
 
 void check_owner(const Place& place, const Access& access, Verdicts& verdicts) {
   const Refinement& allocation = *access.view.allocation;
+  if (holds_fragments(*owners_of(allocation)) && !in_stencil(access))
+    return verdicts.findings.add(
+        place, *access.ref,
+        fmt::format("lanes hold '{}' as matrices; only a #stencil block touches them",
+                    allocation.into));
   for (const auto& [owner, form] : owners_of(allocation)->owners) {
     if (owner == "slot" || owner == "fragment") continue;
     const std::string unit = upper(owner);
