@@ -6,8 +6,8 @@
 
 #include "buffer.h"
 #include "compiler.h"
-#include "device_rates.h"
 #include "executor.h"
+#include "measure/device_rates.h"
 #include "stria/base/cache_folder.h"
 
 namespace stria::vulkan {

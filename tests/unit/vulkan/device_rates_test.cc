@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is measured of a device: how it is told from times, kept and read again, and refused when it
 // is damaged; and all of it on a software device. How fast the device is decides nothing here.
-#include "device_rates.h"
+#include "measure/device_rates.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,9 +16,9 @@
 #include <sstream>
 #include <system_error>
 
-#include "device_rates_kernels.h"
 #include "emit/program.h"
-#include "groups_at_once.h"
+#include "measure/device_rates_kernels.h"
+#include "measure/groups_at_once.h"
 #include "stria/stripe/text/parser.h"
 #include "vulkan_programs.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "groups_at_once.h"
+#include "measure/groups_at_once.h"
 
 #include <cstddef>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device_rates_kernels.h"
+#include "measure/device_rates_kernels.h"
 
 #include <fmt/format.h>
 

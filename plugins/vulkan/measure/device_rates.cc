@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device_rates.h"
+#include "measure/device_rates.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,9 +13,9 @@
 
 #include "buffer.h"
 #include "compiler.h"
-#include "device_rates_kernels.h"
 #include "executor.h"
-#include "groups_at_once.h"
+#include "measure/device_rates_kernels.h"
+#include "measure/groups_at_once.h"
 #include "stria/base/cache_folder.h"
 #include "stria/base/file.h"
 #include "stria/codegen/code_generator.h"

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "device_rates.h"
+#include "measure/device_rates.h"
 #include "stria/base/cache_folder.h"
 #include "stria/base/file.h"
 #include "stria/base/text.h"
