@@ -78,7 +78,7 @@ struct InstructionOperand {
   std::string home;               // memory unit
   // Which lane and slot holds an element: affine functions of the bits of its coordinates, spelled
   // as in a Stripe location: "lane" -> "4*d0[0+:3] + d1[1+:2]". Empty: the home is addressed
-  // memory.
+  // memory, or only the device knows.
   std::map<std::string, std::string> fragment;
 };
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "matrix_forms.h"
 #include "stria/base/refusal.h"
 
 namespace stria::vulkan {
@@ -40,6 +41,8 @@ struct Properties {
          extensions.contains(VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME));
     link(shader_engines, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD,
          extensions.contains(VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME));
+    link(matrix, kCooperativeMatrixPropertiesType,
+         extensions.contains(kCooperativeMatrixExtension));
     has_pci = extensions.contains(VK_EXT_PCI_BUS_INFO_EXTENSION_NAME);
     link(pci, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT, has_pci);
   }
@@ -54,6 +57,7 @@ struct Properties {
   VkPhysicalDeviceMaintenance4Properties maintenance4{};
   VkPhysicalDeviceShaderSMBuiltinsPropertiesNV multiprocessors{};
   VkPhysicalDeviceShaderCorePropertiesAMD shader_engines{};
+  CooperativeMatrixProperties matrix{};
   VkPhysicalDevicePCIBusInfoPropertiesEXT pci{};
   bool has_pci = false;
 };
@@ -154,6 +158,10 @@ std::string properties_of(const FoundDevice& device, const Properties& propertie
   if (units > 0) out["exec_units"]["CU"]["count"] = units;
   const uint32_t subgroup = device.subgroup > 0 ? device.subgroup : device.default_subgroup;
   if (subgroup > 0) out["exec_units"]["SUBGROUP"]["max_threads"] = subgroup;
+  if (nlohmann::json matrices = instructions_of(device.features.matrices); !matrices.empty()) {
+    out["mem_units"]["MATRIX"] = nlohmann::json::object();
+    out["exec_units"]["SUBGROUP"]["instructions"] = std::move(matrices);
+  }
   // Vulkan lets a driver flush where it does not promise to keep them, in one kernel and not in
   // another: what one shows says nothing of the next. lavapipe promises nothing, but does not
   // flush, and tests/precision holds it to that.
@@ -265,7 +273,15 @@ FoundDevice describe(const Instance& vk, VkPhysicalDevice handle,
   FeatureChain chain(basic.apiVersion, extensions);
   vk.vkGetPhysicalDeviceFeatures2(handle, chain.first());
   out.flags = chain.read(hidden);
+  // bf16 serves for matrices alone.
+  out.flags.shaderBFloat16CooperativeMatrix = out.flags.shaderBFloat16CooperativeMatrix &&
+                                              out.flags.shaderBFloat16Type &&
+                                              out.flags.cooperativeMatrix;
   describe_kernels(properties, out);
+  // A subgroup holds a matrix in all of its lanes: their number must be fixed.
+  if (out.flags.cooperativeMatrix && out.subgroup > 0 &&
+      (properties.matrix.cooperativeMatrixSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0)
+    out.features.matrices = matrix_forms(vk, handle, out.flags.shaderBFloat16CooperativeMatrix);
   VkPhysicalDeviceMemoryProperties2 memory{};
   memory.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2;
   vk.vkGetPhysicalDeviceMemoryProperties2(handle, &memory);
@@ -286,6 +302,8 @@ FoundDevice describe(const Instance& vk, VkPhysicalDevice handle,
   enable(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, !is_1_3 && out.flags.subgroupSizeControl);
   enable(VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_EXTENSION_NAME, out.features.shared_views);
   enable(VK_EXT_DEVICE_FAULT_EXTENSION_NAME, out.flags.deviceFault);
+  enable(kCooperativeMatrixExtension, out.flags.cooperativeMatrix);
+  enable(kBfloat16Extension, out.flags.shaderBFloat16CooperativeMatrix);
   // Its own specification asks for it wherever it is there.
   enable("VK_KHR_portability_subset", true);
   return out;

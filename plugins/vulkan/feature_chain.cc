@@ -36,6 +36,8 @@ FeatureChain::FeatureChain(uint32_t api_version, const std::set<std::string>& ex
        extensions.contains(VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_EXTENSION_NAME));
   link(fault, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT,
        extensions.contains(VK_EXT_DEVICE_FAULT_EXTENSION_NAME));
+  link(matrix, kCooperativeMatrixFeaturesType, extensions.contains(kCooperativeMatrixExtension));
+  link(bfloat16, kBfloat16FeaturesType, extensions.contains(kBfloat16Extension));
 }
 
 FeatureFlags FeatureChain::read(const std::set<std::string>& hidden) const {

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "cooperative_matrix.h"
 #include "loader.h"
 
 namespace stria::vulkan {
@@ -45,6 +46,8 @@ class FeatureChain {
   VkPhysicalDeviceSubgroupSizeControlFeatures subgroup{};
   VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR shared{};
   VkPhysicalDeviceFaultFeaturesEXT fault{};
+  CooperativeMatrixFeatures matrix{};
+  Bfloat16Features bfloat16{};
 };
 
 }  // namespace stria::vulkan

@@ -88,6 +88,9 @@ bool create_instance(const Loader& loader, Instance& out, std::string& reason) {
                  : "vkCreateInstance: " + name_of_code(code) + set;
     return false;
   }
+#define STRIA_VK_INSTANCE_IF(function) \
+  out.function =                       \
+      reinterpret_cast<PFN_##function>(loader.vkGetInstanceProcAddr(out.handle, #function));
 #define STRIA_VK_INSTANCE(function)                                                          \
   out.function =                                                                             \
       reinterpret_cast<PFN_##function>(loader.vkGetInstanceProcAddr(out.handle, #function)); \

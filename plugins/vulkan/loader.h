@@ -4,13 +4,11 @@
 // device.
 #pragma once
 
-#define VK_NO_PROTOTYPES
-#include <vulkan/vulkan_core.h>
-
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "cooperative_matrix.h"
 #include "stria/sdk/error.h"
 
 namespace stria::vulkan {
@@ -26,6 +24,7 @@ struct Instance : Loader {
   VkInstance handle = nullptr;
   std::string origin;  // the library, and the variables that were set
 #define STRIA_VK_INSTANCE(function) PFN_##function function = nullptr;
+#define STRIA_VK_INSTANCE_IF(function) PFN_##function function = nullptr;
 #include "entry_points.def"
 };
 

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "device_query.h"
 
@@ -24,6 +26,8 @@ struct FakeDevice {
                                       VK_QUEUE_TRANSFER_BIT};
   bool all_features = true;
   uint32_t multiprocessors = 0;
+  std::vector<CooperativeMatrixForm> forms = {};
+  VkShaderStageFlags matrix_stages = VK_SHADER_STAGE_COMPUTE_BIT;
 };
 
 std::vector<FakeDevice> devices;
@@ -71,6 +75,9 @@ void properties2(VkPhysicalDevice handle, VkPhysicalDeviceProperties2* out) {
     if (at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV)
       reinterpret_cast<VkPhysicalDeviceShaderSMBuiltinsPropertiesNV*>(at)->shaderSMCount =
           device.multiprocessors;
+    if (at->sType == kCooperativeMatrixPropertiesType)
+      reinterpret_cast<CooperativeMatrixProperties*>(at)->cooperativeMatrixSupportedStages =
+          device.matrix_stages;
   }
 }
 
@@ -93,6 +100,8 @@ void features(VkPhysicalDevice handle, VkPhysicalDeviceFeatures2* out) {
   if (!linked.contains(
           VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_FEATURES_KHR))
     flags.workgroupMemoryExplicitLayout = false;
+  if (!linked.contains(kCooperativeMatrixFeaturesType)) flags.cooperativeMatrix = false;
+  if (!linked.contains(kBfloat16FeaturesType)) flags.shaderBFloat16Type = false;
   chain->write(flags);
 }
 
@@ -123,6 +132,17 @@ Instance driver() {
     out->memoryProperties.memoryHeaps[0] = {uint64_t{1} << 28, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
     out->memoryProperties.memoryHeaps[1] = {uint64_t{1} << 33, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT};
     out->memoryProperties.memoryHeaps[2] = {uint64_t{1} << 36, 0};
+  };
+  vk.vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR =
+      [](VkPhysicalDevice handle, uint32_t* count, CooperativeMatrixForm* out) -> VkResult {
+    const auto& forms = reinterpret_cast<FakeDevice*>(handle)->forms;
+    *count = static_cast<uint32_t>(forms.size());
+    if (out)
+      for (const CooperativeMatrixForm& form : forms) {
+        EXPECT_EQ(out->sType, kCooperativeMatrixFormType);
+        *out++ = form;
+      }
+    return VK_SUCCESS;
   };
   vk.vkGetPhysicalDeviceQueueFamilyProperties = [](VkPhysicalDevice handle, uint32_t* count,
                                                    VkQueueFamilyProperties* out) {
@@ -233,6 +253,95 @@ TEST(FindDevices, HidesWhatIsToBeHidden) {
   EXPECT_FALSE(device.features.shared_views);
   EXPECT_EQ(device.subgroup, 0u);
   EXPECT_THAT(device.info.properties, Not(HasSubstr("132")));
+}
+
+// By numbers of VkComponentTypeKHR.
+constexpr int32_t kFp16 = 0, kFp32 = 1, kI8 = 3, kI32 = 5, kU8 = 7, kU32 = 9, kBf16 = 1000141000;
+
+CooperativeMatrixForm form(std::array<uint32_t, 3> mnk, int32_t operands, int32_t sum,
+                           int32_t result, int32_t scope = kSubgroupScope,
+                           VkBool32 saturates = VK_FALSE) {
+  return {kCooperativeMatrixFormType,
+          nullptr,
+          mnk[0],
+          mnk[1],
+          mnk[2],
+          operands,
+          operands,
+          sum,
+          result,
+          saturates,
+          scope};
+}
+
+// With what a GPU lists, what it may list besides, and one form twice.
+FakeDevice device_with_matrices() {
+  FakeDevice out{"Big", VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU};
+  out.extensions = {kCooperativeMatrixExtension, kBfloat16Extension};
+  constexpr int32_t kGroupScope = 2, kUnknownType = 1000491002;
+  out.forms = {form({16, 16, 16}, kFp16, kFp16, kFp16),
+               form({16, 8, 8}, kFp16, kFp32, kFp32),
+               form({16, 8, 8}, kFp16, kFp32, kFp32),
+               form({16, 16, 32}, kU8, kU32, kU32),
+               form({16, 16, 32}, kI8, kI32, kI32),
+               form({16, 16, 16}, kBf16, kFp32, kFp32),
+               form({16, 16, 16}, kFp16, kFp32, kFp16),
+               form({64, 64, 16}, kFp16, kFp32, kFp32, kGroupScope),
+               form({16, 16, 64}, kI8, kI32, kI32, kSubgroupScope, VK_TRUE),
+               form({16, 8, 32}, kUnknownType, kFp32, kFp32)};
+  return out;
+}
+
+std::vector<MatrixForm> matrices(const FakeDevice& device, const std::set<std::string>& hidden) {
+  devices = {device};
+  const FoundDevice found = find_devices(driver(), hidden).at(0);
+  // No product that kernels may not use is one of the model's.
+  EXPECT_EQ(found.features.matrices.empty(),
+            found.info.properties.find("instructions") == std::string::npos);
+  return found.features.matrices;
+}
+
+TEST(FindDevices, ListsProductsOfMatricesOfSubgroups) {
+  using enum DataType;
+  const MatrixForm half{16, 16, 16, fp16, fp16, fp16}, small{16, 8, 8, fp16, fp16, fp32},
+      bytes{16, 16, 32, u8, u8, u32}, signed_bytes{16, 16, 32, i8, i8, i32},
+      brain{16, 16, 16, bf16, bf16, fp32};
+  devices = {device_with_matrices()};
+  const FoundDevice found = find_devices(driver()).at(0);
+  EXPECT_THAT(found.features.matrices, ElementsAre(half, small, bytes, signed_bytes, brain));
+  EXPECT_THAT(found.extensions, ElementsAre(kCooperativeMatrixExtension, kBfloat16Extension));
+  const auto properties = nlohmann::json::parse(found.info.properties);
+  EXPECT_TRUE(properties["mem_units"].contains("MATRIX"));
+  const auto& instructions = properties["exec_units"]["SUBGROUP"]["instructions"];
+  std::vector<std::string> names;
+  for (const auto& [name, instruction] : instructions.items()) names.push_back(name);
+  EXPECT_THAT(names, ElementsAre("matrix_bf16_fp32_16x16x16", "matrix_fp16_fp32_16x8x8",
+                                 "matrix_i8_i32_16x16x32"));
+  EXPECT_EQ(instructions["matrix_fp16_fp32_16x8x8"], nlohmann::json::parse(R"({
+      "idxs": [{"name": "m", "size": 16}, {"name": "n", "size": 8}, {"name": "k", "size": 8}],
+      "operands": {
+        "A": {"type": "fp16", "dims": ["m", "k"], "home": "MATRIX"},
+        "B": {"type": "fp16", "dims": ["k", "n"], "home": "MATRIX"},
+        "C": {"type": "fp32", "dims": ["m", "n"], "home": "MATRIX", "written": true}}})"));
+
+  // Those of bf16 need a feature of their own.
+  EXPECT_THAT(matrices(device_with_matrices(), {"shaderBFloat16CooperativeMatrix"}),
+              ElementsAre(half, small, bytes, signed_bytes));
+  EXPECT_THAT(matrices(device_with_matrices(), {kBfloat16Extension}),
+              ElementsAre(half, small, bytes, signed_bytes));
+}
+
+TEST(FindDevices, WithoutFixedSubgroupsInComputeThereAreNoMatrices) {
+  const FakeDevice device = device_with_matrices();
+  EXPECT_FALSE(matrices(device, {}).empty());
+  for (const char* hidden :
+       {"cooperativeMatrix", "VK_KHR_cooperative_matrix", "subgroupSizeControl"})
+    EXPECT_TRUE(matrices(device, {hidden}).empty()) << hidden;
+  devices = {device};
+  EXPECT_THAT(find_devices(driver(), {"cooperativeMatrix"}).at(0).extensions, ElementsAre());
+  FakeDevice draws = device;
+  draws.matrix_stages = VK_SHADER_STAGE_FRAGMENT_BIT;
+  EXPECT_TRUE(matrices(draws, {}).empty());
 }
 
 TEST(FindDevices, SaysWhyThereAreNone) {
