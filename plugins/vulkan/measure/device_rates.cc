@@ -14,8 +14,11 @@
 #include "buffer.h"
 #include "compiler.h"
 #include "executor.h"
+#include "library.h"
+#include "matrix_forms.h"
 #include "measure/device_rates_kernels.h"
 #include "measure/groups_at_once.h"
+#include "measure/matrix_rate_kernel.h"
 #include "stria/base/cache_folder.h"
 #include "stria/base/file.h"
 #include "stria/codegen/code_generator.h"
@@ -47,6 +50,7 @@ constexpr double kAgree = 0.02;
 struct Units {
   int64_t count = 0;         // 0: the driver does not say
   double multiply_adds = 0;  // of one, in a cycle
+  int64_t subgroups = 0;     // on all of them
 };
 
 Units units_of(const Context& context, const std::filesystem::path& plugin_folder) {
@@ -62,6 +66,7 @@ Units units_of(const Context& context, const std::filesystem::path& plugin_folde
   if (const ExecutionUnit* unit = model.find_executor("CU"))
     out.multiply_adds = unit->operation == ExecutionUnit::Operation::mac ? unit->ops_per_cycle
                                                                          : unit->ops_per_cycle / 2;
+  out.subgroups = model.unit_count("SUBGROUP").value_or(0);
   return out;
 }
 
@@ -77,7 +82,8 @@ class Measurement {
   // What an error ends, `out` has up to there.
   void run(MeasuredRates& out) {
     const int64_t groups = kGroupsOfUnit * (units_.count > 0 ? units_.count : kUnknownUnits);
-    make_buffers(written_elements(groups));
+    std::map<std::string, MatrixRateKernel> products = matrix_kernels();
+    make_buffers(written_elements(groups), products);
     const auto rates = compiler_->compile(rates_text(groups), "{}");
     if (!in_time()) return;
     const double per_ns = multiply_adds_per_ns(*rates, groups);
@@ -93,15 +99,44 @@ class Measurement {
         out.unit_KiB = std::max(out.unit_KiB, unit_bytes(bytes) / 1024);
       }
     }
+    if (out.clock_mhz > 0)
+      for (auto& [name, kernel] : products) {
+        if (!in_time()) return;
+        measure_products(name, std::move(kernel), out);
+      }
     out.complete = in_time();
   }
 
  private:
   bool in_time() const { return Clock::now() < end_; }
 
-  void make_buffers(int64_t written) {
-    zeros_ = sdk::make<VulkanBuffer>(context_, uint64_t{4} * kReadElements);
-    results_ = sdk::make<VulkanBuffer>(context_, 4 * static_cast<uint64_t>(written));
+  // By the names of the instructions that they measure.
+  std::map<std::string, MatrixRateKernel> matrix_kernels() const {
+    std::map<std::string, MatrixRateKernel> out;
+    const FoundDevice& device = context_.device();
+    if (units_.count == 0) return out;
+    for (const MatrixForm& form : device.features.matrices)
+      if (is_instruction(form))
+        out.emplace(instruction_name(form), matrix_rate_kernel(form, units_.count, device.subgroup,
+                                                               features(), device.limits));
+    return out;
+  }
+
+  Features features() const {
+    Features out = context_.device().features;
+    if (context_.cuts_dispatches()) out.whole_groups = context_.dispatch_limit().units;
+    return out;
+  }
+
+  void make_buffers(int64_t written, const std::map<std::string, MatrixRateKernel>& products) {
+    int64_t read_bytes = 4 * kReadElements, written_bytes = 4 * written;
+    for (const auto& [name, kernel] : products)
+      for (const semtree::KernelArgument& argument : kernel.code.arguments) {
+        int64_t& bytes = argument.writable ? written_bytes : read_bytes;
+        bytes = std::max(bytes, argument.bytes);
+      }
+    zeros_ = sdk::make<VulkanBuffer>(context_, static_cast<uint64_t>(read_bytes));
+    results_ = sdk::make<VulkanBuffer>(context_, static_cast<uint64_t>(written_bytes));
     wait(executor_->fill({zeros_, 0}, zeros_->size(), {4, std::byte{0}}, {}));
   }
 
@@ -151,6 +186,31 @@ class Measurement {
 
   double small_ns(sdk::Library& rates) {
     return best_ns(rates, 1, kSmallKernels) / static_cast<double>(kSmallKernels);
+  }
+
+  // A form that cannot be emitted, or that the driver refuses, has no rate.
+  void measure_products(const std::string& name, MatrixRateKernel kernel, MeasuredRates& out) {
+    sdk::Ref<VulkanLibrary> library;
+    try {
+      std::vector<KernelCode> kernels;
+      kernels.push_back(std::move(kernel.code));
+      library = sdk::make<VulkanLibrary>(context_, std::move(kernels), features());
+    } catch (const sdk::Error& error) {
+      if (context_.lost()) throw;
+      context_.host().log(STRIA_LOG_DEBUG,
+                          fmt::format("'{}' has no rate of {}: {}", context_.name(), name,
+                                      error.outcome()->message));
+      return;
+    }
+    // One time may be long where a driver is slow; then it is exact, too.
+    double best = ns_of(*library, 0, 1), spent = best;
+    for (int i = 1; i < kTries && spent < kRoundNs; ++i) {
+      const double ns = ns_of(*library, 0, 1);
+      best = std::min(best, ns);
+      spent += ns;
+    }
+    const double each_ns = best * static_cast<double>(units_.subgroups) / kernel.products;
+    out.matrix_cycles[name] = std::round(each_ns * out.clock_mhz / 100) / 10;
   }
 
   // Of all groups on one unit, as groups of `bytes` show it; 0: they do not.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Vulkan has no question for: the clock under load, how much local memory the groups on a
-// compute unit have together, and what a small kernel takes in a batch. Measured once, when the
-// device is opened for the first time, and kept in a file of the user's for later processes.
+// compute unit have together, how fast subgroups multiply matrices, and what a small kernel takes
+// in a batch. Measured once, when the device is opened for the first time, and kept in a file of
+// the user's for later processes.
 //
 // Not thread-safe as to one device; devices may be measured at the same time.
 #pragma once
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -18,9 +20,12 @@
 namespace stria::vulkan {
 
 struct MeasuredRates {
-  double clock_mhz = 0;   // at which the model's multiply-adds give the measured rate
-  double launch_us = 0;   // each of many dependent kernels in a batch
-  int64_t unit_KiB = 0;   // local memory of all groups on one unit
+  double clock_mhz = 0;  // at which the model's multiply-adds give the measured rate
+  double launch_us = 0;  // each of many dependent kernels in a batch
+  int64_t unit_KiB = 0;  // local memory of all groups on one unit
+  // From one product to the next on one subgroup, by the instruction's name, in cycles of
+  // clock_mhz where as many subgroups as the model's are at work.
+  std::map<std::string, double> matrix_cycles;
   bool complete = false;  // nothing was left out for want of time, or because something failed
 };  // 0: not measured
 
@@ -28,7 +33,7 @@ struct MeasuredRates {
 // is not begun after `limit` is left out. Never fails: what cannot be measured is left out. The
 // number of units and their multiply-adds in a cycle are those of `context`'s model in
 // `plugin_folder`; without the driver's own number of units there is neither clock nor local
-// memory, and without its timestamps there is nothing.
+// memory nor a rate of matrices, and without its timestamps there is nothing.
 MeasuredRates measure_device_rates(Context& context, const std::filesystem::path& plugin_folder,
                                    std::chrono::milliseconds limit);
 

@@ -19,7 +19,7 @@ std::filesystem::path file_of(const std::filesystem::path& folder, const std::st
 }
 
 // A number as it is measured; anything else makes the file a damaged one.
-bool read_number(const json& object, const char* key, double& value) {
+bool read_number(const json& object, const std::string& key, double& value) {
   const auto at = object.find(key);
   if (at == object.end() || !at->is_number()) return false;
   value = at->get<double>();
@@ -29,7 +29,7 @@ bool read_number(const json& object, const char* key, double& value) {
 }  // namespace
 
 std::string device_rates_key(const FoundDevice& device) {
-  return fmt::format("vulkan {} measurement 1: {}", STRIA_VERSION, device.build_key);
+  return fmt::format("vulkan {} measurement 2: {}", STRIA_VERSION, device.build_key);
 }
 
 std::optional<MeasuredRates> read_device_rates(const std::filesystem::path& folder,
@@ -46,6 +46,10 @@ std::optional<MeasuredRates> read_device_rates(const std::filesystem::path& fold
       unit_KiB != std::floor(unit_KiB))
     return std::nullopt;
   out.unit_KiB = static_cast<int64_t>(unit_KiB);
+  const auto cycles = root.find("matrix_cycles");
+  if (cycles == root.end() || !cycles->is_object()) return std::nullopt;
+  for (const auto& [name, value] : cycles->items())
+    if (!read_number(*cycles, name, out.matrix_cycles[name])) return std::nullopt;
   out.complete = true;
   return out;
 }
@@ -57,7 +61,8 @@ Status write_device_rates(const std::filesystem::path& folder, const std::string
   const json root = {{"key", key},
                      {"clock_mhz", rates.clock_mhz},
                      {"launch_us", rates.launch_us},
-                     {"unit_KiB", rates.unit_KiB}};
+                     {"unit_KiB", rates.unit_KiB},
+                     {"matrix_cycles", rates.matrix_cycles}};
   return write_cache_file(file_of(folder, key), root.dump(1) + "\n");
 }
 
@@ -66,6 +71,10 @@ std::string with_rates(const std::string& properties, const MeasuredRates& rates
   if (rates.clock_mhz > 0) out["clock_mhz"] = rates.clock_mhz;
   if (rates.launch_us > 0) out["launch_us"] = rates.launch_us;
   if (rates.unit_KiB > 0) out["mem_units"]["LOCAL"]["unit_KiB"] = rates.unit_KiB;
+  // The file may know more instructions than are listed: features can be hidden.
+  const json::json_pointer instructions("/exec_units/SUBGROUP/instructions");
+  for (const auto& [name, cycles] : rates.matrix_cycles)
+    if (out.contains(instructions / name)) out[instructions / name]["cycles"] = cycles;
   return out.dump();
 }
 

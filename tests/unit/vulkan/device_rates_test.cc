@@ -17,8 +17,12 @@
 #include <system_error>
 
 #include "emit/program.h"
+#include "matrix_forms.h"
 #include "measure/device_rates_kernels.h"
 #include "measure/groups_at_once.h"
+#include "measure/matrix_rate_kernel.h"
+#include "stria/base/file.h"
+#include "stria/hwmodel/hardware_model.h"
 #include "stria/stripe/text/parser.h"
 #include "vulkan_programs.h"
 
@@ -29,7 +33,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::HasSubstr;
 
-constexpr MeasuredRates kExample{1980.5, 2.25, 96, true};
+const MeasuredRates kExample{1980.5, 2.25, 96, {{"matrix_fp16_fp32_16x16x16", 201.5}}, true};
 
 TEST(GroupsAtOnce, TheTimeStepsUpWhereGroupsComeOneAfterTheOther) {
   EXPECT_EQ(groups_at_once({50, 51, 50, 52, 53, 55, 101, 102}), 6);
@@ -116,6 +120,7 @@ TEST_F(DeviceRatesFile, WhatIsKeptIsReadAgain) {
   EXPECT_EQ(read->clock_mhz, 1980.5);
   EXPECT_EQ(read->launch_us, 2.25);
   EXPECT_EQ(read->unit_KiB, 96);
+  EXPECT_EQ(read->matrix_cycles, kExample.matrix_cycles);
   EXPECT_TRUE(read->complete);
   EXPECT_FALSE(read_device_rates(inside, "other key"));
 }
@@ -142,6 +147,9 @@ TEST_F(DeviceRatesFile, ADamagedFileIsNoFile) {
   refused("launch_us", 1e300);
   refused("unit_KiB", 1.5);
   refused("unit_KiB", json::array());
+  refused("matrix_cycles", 3);
+  refused("matrix_cycles", {{"matrix_fp16_fp32_16x16x16", -1}});
+  refused("matrix_cycles", {{"matrix_fp16_fp32_16x16x16", "fast"}});
   rewrite(folder_, std::string(1 << 20, ' ') + whole);
   EXPECT_FALSE(read_device_rates(folder_, "key"));
   rewrite(folder_, whole);
@@ -173,6 +181,104 @@ TEST(DeviceRatesOverlay, LeavesOutWhatWasNotMeasured) {
   EXPECT_EQ(json::parse(with_rates(listed, kExample)), json::parse(R"({"clock_mhz": 1980.5,
       "launch_us": 2.25, "mem_units": {"LOCAL": {"size_KiB": 48, "unit_KiB": 96}}})"));
   EXPECT_EQ(json::parse(with_rates(listed, {})), json::parse(listed));
+}
+
+// What a device reports that has matrices, as device_query.cc writes it.
+std::string properties_with_matrices() {
+  json out = {{"exec_units", {{"CU", {{"count", 10}}}}}};
+  out["exec_units"]["SUBGROUP"]["max_threads"] = 64;
+  out["exec_units"]["SUBGROUP"]["instructions"] =
+      instructions_of({{16, 16, 16}, {16, 8, 32, DataType::u8, DataType::i8, DataType::i32}});
+  out["mem_units"]["MATRIX"] = json::object();
+  return out.dump();
+}
+
+HardwareModel model_of(const char* file, const std::string& properties) {
+  const std::string path = std::string(STRIA_SOURCE_DIR "/plugins/vulkan/hw/") + file;
+  auto model = load_hardware_model({path, read_file(path).value()}, {}, properties);
+  EXPECT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_THAT(model->numbers_without_source(), testing::IsEmpty());
+  return *model;
+}
+
+TEST(MatrixModel, HasTheDevicesProductsWithTheirRates) {
+  const HardwareModel model =
+      model_of("gpu.json", with_rates(properties_with_matrices(), kExample));
+  const MemoryUnit* home = model.find_memory("MATRIX");
+  ASSERT_TRUE(home);
+  EXPECT_EQ(home->count, model.unit_count("SUBGROUP"));
+  EXPECT_EQ(home->count, 10 * 2048 / 64);
+  EXPECT_EQ(home->size_bytes, 64 * model.find_memory("REG")->size_bytes);
+  const auto& instructions = model.find_executor("SUBGROUP")->instructions;
+  ASSERT_EQ(instructions.size(), 2u);
+  const Instruction& measured = instructions[0];
+  EXPECT_EQ(measured.name, "matrix_fp16_fp32_16x16x16");
+  EXPECT_EQ(measured.cycles, 201.5);
+  const Instruction& other = instructions[1];
+  EXPECT_EQ(other.name, "matrix_u8_i8_i32_16x8x32");
+  EXPECT_EQ(other.cycles, 0);
+  std::string indices, operands;
+  for (const Instruction::Index& index : other.indices)
+    indices += fmt::format("{}:{} ", index.name, index.size);
+  for (const InstructionOperand& operand : other.operands) {
+    operands +=
+        fmt::format("{} {}({}) {}{}; ", operand.name, name_of(operand.type),
+                    fmt::join(operand.dims, " "), operand.home, operand.written ? " written" : "");
+    EXPECT_TRUE(operand.fragment.empty());
+  }
+  EXPECT_EQ(indices, "m:16 n:8 k:32 ");
+  EXPECT_EQ(operands, "A u8(m k) MATRIX; B i8(k n) MATRIX; C i32(m n) MATRIX written; ");
+  const HardwareModel software = model_of("software.json", properties_with_matrices());
+  EXPECT_EQ(software.find_memory("MATRIX")->size_bytes,
+            64 * software.find_memory("REG")->size_bytes);
+  EXPECT_EQ(software.find_memory("MATRIX")->count, software.unit_count("SUBGROUP"));
+}
+
+TEST(MatrixModel, HasNoneWithoutThem) {
+  for (const char* file : {"gpu.json", "software.json"}) {
+    // A rate of what is hidden makes no instruction.
+    const HardwareModel model = model_of(file, with_rates("{}", kExample));
+    EXPECT_EQ(model.find_memory("MATRIX"), nullptr);
+    EXPECT_TRUE(model.find_executor("SUBGROUP")->instructions.empty());
+  }
+}
+
+// What the rate is computed from.
+TEST(MatrixRateKernel, DoesTheProductsItIsCountedFor) {
+  for (const MatrixForm& form :
+       {MatrixForm{16, 16, 16}, MatrixForm{16, 8, 32, DataType::i8, DataType::i8, DataType::i32},
+        MatrixForm{256, 256, 256}}) {
+    Features features;
+    features.matrices = {form};
+    const MatrixRateKernel kernel =
+        matrix_rate_kernel(form, 10, 32, features, {.group_lanes = 1024});
+    const semtree::Function& function = kernel.code.function;
+    double products = 0, loops = 0;
+    std::map<int64_t, int> sums;
+    semtree::walk(function.body, [&](const semtree::Statement& statement) {
+      if (auto* loop = std::get_if<semtree::For>(&statement.op)) {
+        ++loops;
+        products = static_cast<double>(loop->upper->value.i * loop->body.size());
+      }
+      if (auto* product = std::get_if<semtree::MatrixMultiply>(&statement.op))
+        ++sums[product->sum.number];
+    });
+    EXPECT_EQ(loops, 1);
+    EXPECT_THAT(sums, testing::ElementsAre(testing::Pair(0, 8), testing::Pair(1, 8),
+                                           testing::Pair(2, 8), testing::Pair(3, 8)));
+    EXPECT_EQ(kernel.code.groups, (std::array<int64_t, 3>{320, 1, 1}));
+    EXPECT_EQ(kernel.code.group_lanes, 4 * 32);
+    EXPECT_EQ(kernel.products, 320 * 4 * products);
+    EXPECT_FALSE(kernel.code.takes_base_group);
+  }
+  // Of few lanes, and of many groups.
+  Features cut;
+  cut.whole_groups = 60;
+  const MatrixRateKernel few =
+      matrix_rate_kernel({16, 16, 16}, 10, 64, cut, {.group_lanes = 64, .groups = {100, 1, 1}});
+  EXPECT_EQ(few.code.groups[0], 100);
+  EXPECT_EQ(few.code.group_lanes, 64);
+  EXPECT_TRUE(few.code.takes_base_group);
 }
 
 // The properties of the first device after it was opened; in `seconds` what opening took.
