@@ -47,7 +47,18 @@ Refusal why_no_rows(const Refinement& ref, const std::string& row, const std::st
 
 }  // namespace
 
-Refusal product_form(const Block& kernel, const Instruction& instruction, ProductForm& form) {
+namespace {
+
+// The instruction with the dimensions of some operands in the other order: a matrix in memory may
+// lie along its rows or along its columns. Bit i of `turned` is operand i.
+Instruction with_turned_operands(Instruction instruction, unsigned turned) {
+  for (size_t i = 0; i < instruction.operands.size(); ++i)
+    if (turned >> i & 1)
+      std::reverse(instruction.operands[i].dims.begin(), instruction.operands[i].dims.end());
+  return instruction;
+}
+
+Refusal form_of(const Block& kernel, const Instruction& instruction, ProductForm& form) {
   // Sums are kept in the type of the aggregation, whatever they are stored as in the end.
   Block block = kernel;
   for (Refinement& ref : block.refs)
@@ -115,6 +126,24 @@ Refusal product_form(const Block& kernel, const Instruction& instruction, Produc
   product.left_along_depth = left->flat_access().coefficient(form.depth) == 1;
   product.right_along_depth = right->flat_access().coefficient(form.depth) == 1;
   return Refusal::none();
+}
+
+}  // namespace
+
+Refusal product_form(const Block& kernel, const Instruction& instruction, ProductForm& form) {
+  if (instruction.operands.size() != 3) return "the instruction is no product of two matrices";
+  Refusal first = Refusal::none();
+  bool types_fit = false;
+  for (unsigned turned = 0; turned < 8; ++turned) {
+    const Instruction like = with_turned_operands(instruction, turned);
+    form = {};
+    Refusal refusal = form_of(kernel, like, form);
+    if (!refusal) return refusal;
+    if (turned == 0 || (form.types_fit && !types_fit)) first = std::move(refusal);
+    types_fit = types_fit || form.types_fit;
+  }
+  form.types_fit = types_fit;
+  return first;
 }
 
 Refusal why_no_tail(const Block& kernel, const Refinement& ref, const MatrixDims& dims,

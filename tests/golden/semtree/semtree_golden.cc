@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stage semtree: every kernel of #main of a device Stripe as a kernel tree. Options: index=i32|i64,
-// across=true (loads across slots of arrays in registers).
+// subgroup_lanes=N (subgroups hold matrices), across=true (loads across slots of arrays in registers).
 #include "golden.h"
 #include "stria/semtree/build/build.h"
 #include "stria/semtree/tree/print.h"
@@ -15,6 +15,8 @@ stria::Result<std::string> build_all(const stria::golden::Case& test) {
   stria::semtree::BuildOptions options;
   if (test.option("index") == "i32") options.index_type = stria::DataType::i32;
   options.loads_across_slots = test.option("across") == "true";
+  if (const std::string lanes = test.option("subgroup_lanes"); !lanes.empty())
+    options.subgroup_lanes = std::stoll(lanes);
   std::string out;
   for (const stria::stripe::Statement& statement : main->stmts) {
     if (!statement.block()) continue;
