@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "stria/stripe/lane_blocks.h"
 #include "stria/stripe/statement_order.h"
 
 namespace stria::stripe {
@@ -46,7 +47,43 @@ bool all_before(const StatementOrder& order, const std::vector<size_t>& users,
   return true;
 }
 
+bool numbers_a_unit(const Block& block, const Index& index) {
+  for (const LocationUnit& unit : block.location.path)
+    for (const Affine& form : unit.units)
+      if (form.uses(index.name)) return true;
+  return false;
+}
+
+// Do the block's points run one after the other?
+bool repeats(const Block& block) {
+  return !block.tags.has("parallel") &&
+         std::any_of(block.idxs.begin(), block.idxs.end(), [&](const Index& index) {
+           return index.range > 1 && !numbers_a_unit(block, index);
+         });
+}
+
 }  // namespace
+
+bool places(const Block& block, const Refinement& allocation) {
+  const TagValue* value = block.tags.find("placed");
+  if (!value) return false;
+  const auto* memory = std::get_if<std::string>(value);
+  return !memory ||
+         (!allocation.location.empty() && allocation.location.path.back().name == *memory);
+}
+
+bool holds_placed(const Block& block) {
+  return block.tags.has("placed") ||
+         std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
+           return stmt.block() && holds_placed(*stmt.block());
+         });
+}
+
+const Block* placing_block(const Place& place, const Refinement& allocation) {
+  for (const Place* at = &place; at; at = at->parent)
+    if (places(*at->block, allocation)) return at->block;
+  return nullptr;
+}
 
 struct AllocationLives::Node {
   const Node* parent = nullptr;
@@ -54,6 +91,10 @@ struct AllocationLives::Node {
   int depth = 0;
   int64_t copies = 1;
   StatementOrder order;
+  // The located block whose lanes run what is in this block, all of them; null: none.
+  const Node* group = nullptr;
+  bool repeats = false;  // this block, or one around it in the group, is a loop
+  Users barriers;
 };
 
 AllocationLives::AllocationLives(const Block& entry) { scan(entry, nullptr, 0, {}); }
@@ -65,6 +106,11 @@ void AllocationLives::scan(const Block& block, const Node* parent, size_t positi
   made = std::make_unique<Node>(Node{parent, position, parent ? parent->depth + 1 : 0,
                                      parent ? parent->copies : 1, StatementOrder(block)});
   Node& node = *made;
+  const bool inside = parent && parent->group && is_between(block);
+  node.group = inside ? parent->group : holds_lane_blocks(block) ? &node : nullptr;
+  node.repeats = repeats(block) || (inside && parent->repeats);
+  for (size_t i = 0; i < block.stmts.size(); ++i)
+    if (is_barrier(block.stmts[i])) node.barriers.push_back(i);
   const int64_t points = std::max<int64_t>(1, block.tags.integer("pipeline").value_or(1));
   if (__builtin_mul_overflow(node.copies, points, &node.copies)) node.copies = 0;
   in_order_ = in_order_ && !block.tags.has("deps");
@@ -114,8 +160,34 @@ void AllocationLives::scan(const Block& block, const Node* parent, size_t positi
   }
 }
 
+// Do the lanes of a group share it? No barrier orders what owners hold.
+bool AllocationLives::by_lanes(size_t a) const {
+  const Location& location = all_[a].ref->location;
+  return nodes_[a]->group && (location.empty() || location.path.back().owners.empty());
+}
+
+// Have all lanes finished with the one before any begins with the other?
+bool AllocationLives::parted(const Node& around, const Users& a, const Users& b) {
+  const auto before = [&](const Users& users, size_t barrier) {
+    return std::all_of(users.begin(), users.end(),
+                       [&](size_t user) { return around.order.runs_before(user, barrier); });
+  };
+  const auto after = [&](const Users& users, size_t barrier) {
+    return std::all_of(users.begin(), users.end(),
+                       [&](size_t user) { return around.order.runs_before(barrier, user); });
+  };
+  bool between = false, beside = !around.repeats;
+  for (const size_t at : around.barriers) {
+    between |= (before(a, at) && after(b, at)) || (before(b, at) && after(a, at));
+    beside |= (before(a, at) && before(b, at)) || (after(a, at) && after(b, at));
+  }
+  return between && beside;
+}
+
 bool AllocationLives::alive_together(size_t a, size_t b) const {
-  if (in_order_ && (all_[a].last < all_[b].first || all_[b].last < all_[a].first)) return false;
+  const bool barriers = nodes_[a]->group == nodes_[b]->group && by_lanes(a) && by_lanes(b);
+  if (!barriers && in_order_ && (all_[a].last < all_[b].first || all_[b].last < all_[a].first))
+    return false;
   const Node* of_a = nodes_[a];
   const Node* of_b = nodes_[b];
   // The statements of the innermost block around both in which they are, unless they are its own.
@@ -132,6 +204,10 @@ bool AllocationLives::alive_together(size_t a, size_t b) const {
   }
   const Node& around = *of_a;
   if (around.copies != 1) return true;
+  if (barriers && !users_[a].empty() && !users_[b].empty() &&
+      !parted(around, in_a ? Users{in_a->position} : users_[a],
+              in_b ? Users{in_b->position} : users_[b]))
+    return true;
   if (in_a && in_b) {
     const size_t x = std::min(in_a->position, in_b->position);
     const size_t y = std::max(in_a->position, in_b->position);

@@ -6,6 +6,10 @@
 // no dependency orders two statements, what they allocate inside may be alive together. Inside a
 // pipelined block with N points under way, an allocation has N places in a row; one point may still
 // use what another has finished with, so everything there counts as alive together.
+//
+// Lanes of a group do not wait for each other (S11). Of what they share, two allocations are alive
+// together unless a barrier stands between the users of the one and those of the other. Only
+// barriers beside the users count. In a loop, another one must part one pass from the next.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +21,17 @@
 #include <vector>
 
 #include "stria/stripe/block.h"
+#include "stria/stripe/walk.h"
 
 namespace stria::stripe {
+
+// Does the block's tag say that an allocation inside it has its bytes? `#placed` says so of all
+// allocations, `#placed="LOCAL"` of those in that memory unit.
+bool places(const Block& block, const Refinement& allocation);
+// Does the block, or one inside it, have the tag?
+bool holds_placed(const Block& block);
+// The innermost block around an allocation of `place` whose tag says so; null: none.
+const Block* placing_block(const Place& place, const Refinement& allocation);
 
 struct LiveAllocation {
   const Refinement* ref = nullptr;
@@ -46,7 +59,8 @@ class AllocationLives {
   int64_t copies(const Block& block) const;
 
  private:
-  struct Node;  // a block
+  struct Node;                        // a block
+  using Users = std::vector<size_t>;  // statements of a block
   // The numbers that each step of a location may have.
   using Units = std::vector<std::vector<Interval>>;
   // The names of a location's steps. Each different list has a number, by which pairs are compared.
@@ -54,6 +68,8 @@ class AllocationLives {
 
   void scan(const Block& block, const Node* parent, size_t position,
             const std::map<std::string, Interval>& around);
+  bool by_lanes(size_t a) const;
+  static bool parted(const Node& around, const Users& a, const Users& b);
 
   std::vector<LiveAllocation> all_;
   std::map<Steps, size_t> memories_;  // numbered as they are met
@@ -61,7 +77,7 @@ class AllocationLives {
   std::vector<Units> units_;          // by allocation
   std::vector<const Node*> nodes_;    // by allocation: its owner's
   // By allocation, the statements of its owner that use it.
-  std::vector<std::vector<size_t>> users_;
+  std::vector<Users> users_;
   std::map<const Block*, std::unique_ptr<Node>> blocks_;
   size_t statements_ = 0;
   bool in_order_ = true;  // no block is #deps

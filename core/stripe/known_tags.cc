@@ -28,7 +28,7 @@ const std::vector<KnownTag>& known_tags() {
       {"parallel", block, true, "its points run in parallel"},
       {"parts", block, false, "into how many parts its reduction is cut"},
       {"pipeline", block, true, "how many of its points are under way at once"},
-      {"placed", block, true, "its allocations have their bytes"},
+      {"placed", block, true, "its allocations have their bytes, or those in the memory it names"},
       {"prefetch", refinement, false, "how far ahead it is asked for"},
       {"program", block, true, "it is the program"},
       {"prologue", block, true, "it holds what depends on constants alone"},

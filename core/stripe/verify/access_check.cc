@@ -5,6 +5,7 @@
 // concern. Intervals decide first, integer sets what they leave open.
 #include <algorithm>
 
+#include "stria/stripe/lane_blocks.h"
 #include "stria/stripe/text/printer.h"
 #include "stria/stripe/verify/access_rules.h"
 

@@ -46,9 +46,6 @@ void check_barriers(const Place& place, const Level& level, const std::vector<Ac
 // In such a block, may lanes of one lane block combine into one element? True if that cannot be
 // decided.
 bool lanes_combine(const Level& level, const std::vector<Access>& inside);
-// Does the block have a location, and a block below it that numbers units in its location, with
-// none between that does?
-bool holds_lane_blocks(const Block& block);
 
 // Poison that copies leave in the block's allocations is read nowhere (S10).
 void check_poison(const Place& place, const Level& level, const std::vector<Access>& inside,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In a #placed program the bytes of allocations that may be alive together in one memory are
+// In a #placed block the bytes of allocations that may be alive together in one memory are
 // disjoint, and none reaches beyond its memory. allocation_lives.h says who is alive when.
 #include <optional>
 
@@ -22,7 +22,8 @@ class ArenaCheck {
     for (const Refinement& ref : place.block->refs) {
       if (ref.dir != RefDir::none) continue;
       ends_.emplace_back();
-      if (countable) allocation(place, ref);
+      placed_by_.push_back(placing_block(place, ref));
+      if (countable && placed_by_.back()) allocation(place, ref);
     }
   }
 
@@ -38,7 +39,7 @@ class ArenaCheck {
     ends_[number] = end;
     fits(place, ref, end);
     for (size_t other = 0; other < number; ++other) {
-      if (!ends_[other]) continue;
+      if (!ends_[other] || placed_by_[other] != placed_by_[number]) continue;
       const Refinement& that = *lives_.all()[other].ref;
       if (begin >= *ends_[other] || that.offset_bytes >= end) continue;
       if (!lives_.may_be_one_memory(number, other) || !lives_.alive_together(number, other))
@@ -66,12 +67,13 @@ class ArenaCheck {
   const VerifyOptions& options_;
   Findings& findings_;
   std::vector<std::optional<int64_t>> ends_;  // by allocation so far; none: not a number
+  std::vector<const Block*> placed_by_;       // by allocation so far
 };
 
 }  // namespace
 
 void check_arenas(const Program& program, const VerifyOptions& options, Findings& findings) {
-  if (!program.entry.tags.has("placed")) return;
+  if (!holds_placed(program.entry)) return;
   ArenaCheck check(program.entry, options, findings);
   visit_blocks(program.entry, [&](const Place& place) { check.block(place); });
 }

@@ -10,28 +10,13 @@
 #include <set>
 
 #include "stria/base/text.h"
+#include "stria/stripe/lane_blocks.h"
 #include "stria/stripe/text/printer.h"
 #include "stria/stripe/verify/access_rules.h"
 #include "stria/stripe/verify/owner_forms.h"
 
 namespace stria::stripe {
 namespace {
-
-bool numbers_units(const Block& block) {
-  return !block.location.empty() &&
-         std::all_of(block.location.path.begin(), block.location.path.end(),
-                     [](const LocationUnit& unit) { return !unit.units.empty(); });
-}
-
-// Between a located block and its lanes: a loop, or a sequence.
-bool is_between(const Block& block) { return !numbers_units(block) && !block.tags.has("stencil"); }
-
-bool holds_numbered(const Block& block) {
-  return std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
-    const Block* inner = stmt.block();
-    return inner && (numbers_units(*inner) || (is_between(*inner) && holds_numbered(*inner)));
-  });
-}
 
 // --- where things stand -------------------------------------------------------------------------
 
@@ -376,10 +361,6 @@ class BarrierCheck {
 };
 
 }  // namespace
-
-bool holds_lane_blocks(const Block& block) {
-  return !block.location.empty() && holds_numbered(block);
-}
 
 void check_barriers(const Place& place, const Level& level, const std::vector<Access>& inside,
                     Verdicts& verdicts) {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "stria/base/text.h"
+#include "stria/stripe/allocation_lives.h"
 #include "stria/stripe/scalar_types.h"
 #include "stria/stripe/text/lexer.h"
 #include "stria/stripe/text/parser.h"
@@ -115,8 +116,8 @@ std::string agg_text(const std::optional<Aggregation>& agg) {
 
 class StructureCheck {
  public:
-  StructureCheck(const VerifyOptions& options, bool placed, Findings& findings)
-      : options_(options), placed_(placed), findings_(findings) {}
+  StructureCheck(const VerifyOptions& options, Findings& findings)
+      : options_(options), findings_(findings) {}
 
   void block(const Place& place, Part part) {
     const Block& block = *place.block;
@@ -263,7 +264,7 @@ class StructureCheck {
     if (ref.tags.has("clamp") && ref.tags.has("zero_fill"))
       report("it is #clamp and #zero_fill: what a load from outside gives is open");
     if (ref.dir == RefDir::none) {
-      allocation(ref, report);
+      allocation(ref, placing_block(place, ref), report);
     } else if (ref.from.empty()) {
       report(fmt::format("direction {} needs a parent's refinement to view", name_of(ref.dir)));
     } else if (!place.parent) {
@@ -274,7 +275,7 @@ class StructureCheck {
   }
 
   template <typename Report>
-  void allocation(const Refinement& ref, Report report) {
+  void allocation(const Refinement& ref, const Block* placed_by, Report report) {
     if (!ref.from.empty())
       report(fmt::format("an allocation (none) views nothing, not '{}'", ref.from));
     if (ref.agg)
@@ -283,8 +284,8 @@ class StructureCheck {
       if (!(form == Affine()))
         report(fmt::format("an allocation's access is 0, not {}", form.to_string()));
     if (ref.offset_bytes < 0) report(fmt::format("the offset {} is negative", ref.offset_bytes));
-    if (!placed_ && ref.offset_bytes != 0)
-      report(fmt::format("the offset is {} bytes, but the program is not tagged #placed",
+    if (ref.offset_bytes != 0 && !placed_by)
+      report(fmt::format("the offset is {} bytes, but no block around is tagged #placed for it",
                          ref.offset_bytes));
     if (ref.swizzle) {
       const Swizzle& s = *ref.swizzle;
@@ -588,7 +589,6 @@ class StructureCheck {
   BlockNames& names(const Place& place) { return names_[static_cast<size_t>(place.depth)]; }
 
   const VerifyOptions& options_;
-  bool placed_;
   Findings& findings_;
   std::deque<BlockNames> names_;  // of the block at each depth
 };
@@ -623,7 +623,7 @@ void check_structure(const Program& program, const VerifyOptions& options, Findi
   Place place;
   place.block = &program.entry;
   check_program(program, place, findings);
-  StructureCheck(options, program.entry.tags.has("placed"), findings).block(place, Part::entry);
+  StructureCheck(options, findings).block(place, Part::entry);
 }
 
 }  // namespace stria::stripe
