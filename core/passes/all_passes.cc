@@ -45,6 +45,7 @@
 #include "stria/passes/simplify/scalarize.h"
 #include "stria/passes/simplify/split_prologue.h"
 #include "stria/passes/staging/cache.h"
+#include "stria/passes/staging/group_memory.h"
 #include "stria/passes/staging/memory_placement.h"
 #include "stria/passes/staging/schedule.h"
 #include "stria/passes/staging/stage_units.h"
