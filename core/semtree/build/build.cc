@@ -150,6 +150,9 @@ Result<Function> Builder::run() {
   function_.name = kernel_.name;
   function_.index_type = options_.index_type;
   STRIA_ASSIGN(units_, lane_units(kernel_, subgroups()));
+  if (has_lanes()) {
+    STRIA_ASSIGN(shared_parts_, shared_parts(kernel_));
+  }
   unit_numbers_.resize(units_.size());
   Frame outside;
   STRIA_RETURN_IF_ERROR(make_parameters(outside));
@@ -305,6 +308,8 @@ bool Builder::lanes_keep_apart(const Block& block, const Index& lane, const Fram
         continue;
       const View touched = view_around(*other.ref);
       if (memory_of(touched) != memory_of(written)) continue;
+      // Allocations of one array that are used together lie apart.
+      if (!function_.is_param(written.memory) && touched.whole != written.whole) continue;
       // Each lane has elements of its own if both accesses touch the same elements and the lane
       // moves them.
       const bool same = touched.offset == written.offset && touched.scale == written.scale &&
@@ -590,9 +595,17 @@ Result<View> Builder::allocate(const Refinement& ref, const Frame& frame, int64_
     view.scale = frame.lanes;
     view.offset = Affine::of(kLane);
   }
-  function_.arrays.push_back({.name = nest_.unique_name(ref.into),
+  const auto part = shared_parts_.find(&ref);
+  const bool in_part = part != shared_parts_.end() && shared;
+  if (in_part) {
+    view.first = part->second.first;
+    const auto [made, added] = shared_memories_.emplace(part->second.array, view.memory);
+    view.memory = made->second;
+    if (!added) return view;
+  }
+  function_.arrays.push_back({.name = nest_.unique_name(in_part ? "shared" : ref.into),
                               .type = ref.shape.type,
-                              .count = span * view.scale * copies,
+                              .count = in_part ? part->second.count : span * view.scale * copies,
                               .shared = shared});
   if (is_fragment(ref)) {
     // An operand of a product has its own type; matrix.cc corrects it.

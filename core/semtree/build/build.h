@@ -42,6 +42,7 @@
 //   together.
 // * *Allocations* become arrays. They are in registers if they are located in the unit
 //   `register_unit` and every subscript is constant after unrolling; otherwise on the stack.
+//   What lanes share has one array for all allocations whose bytes overlap (#placed).
 #pragma once
 
 #include <array>

@@ -13,6 +13,7 @@
 #include "stria/semtree/build/build.h"
 #include "stria/semtree/build/lane_units.h"
 #include "stria/semtree/build/loop_nest.h"
+#include "stria/semtree/build/shared_arrays.h"
 
 namespace stria::semtree {
 
@@ -21,6 +22,7 @@ struct View {
   int memory = -1;
   Affine offset;      // elements, over loop variables and kLane
   int64_t scale = 1;  // > 1: one copy of the allocation per lane, lanes innermost
+  int64_t first = 0;  // element of the array with which the allocation begins
   std::optional<stripe::Aggregation> agg;
   // The allocation that it is a view of (for a tensor of the program: main's view), and its
   // coordinates in it.
@@ -181,6 +183,8 @@ class Builder {
   std::vector<std::string> unit_numbers_;
   std::string subgroup_number_;
   std::map<int, bool> fragment_uses_;  // of arrays of matrices: is their use decided?
+  std::map<const stripe::Refinement*, SharedPart> shared_parts_;
+  std::map<int, int> shared_memories_;  // by the number of the array
   std::map<std::pair<size_t, std::pair<int64_t, int64_t>>, std::string>
       lane_indices_;  // unit, coefficient, range
   std::map<int, ExprRef>

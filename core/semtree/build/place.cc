@@ -49,7 +49,8 @@ Result<Place> Builder::place(const View& view, const Frame& frame, Body& out) {
   p.lanes = p.stride == 0 ? 1 : frame.lanes;
   at.add_term(kLane, -p.stride);
   // Emitters add to the form: its own range is not enough.
-  nest_.measure(at + (at.constant() < 0 ? -1 : 1) * std::abs(p.stride) * (p.lanes - 1));
+  nest_.measure(at + view.first +
+                (at.constant() < 0 ? -1 : 1) * std::abs(p.stride) * (p.lanes - 1));
   if (p.lanes == 1) {
     p.stride = 1;
   } else {
@@ -59,12 +60,13 @@ Result<Place> Builder::place(const View& view, const Frame& frame, Body& out) {
       view.whole && view.whole->swizzle ? &*view.whole->swizzle : nullptr;
   if (!swizzle || swizzle->bits == 0) {
     p.exists = !function_.is_param(p.memory) && exists(view, frame.lanes);
-    p.constant = at.constant();
+    p.constant = at.constant() + view.first;
     at.set_constant(0);
     p.offset = nest_.offset(at);
     p.multiple = power_of_two_in(at);
     return p;
   }
+  p.constant = view.first;
   if (p.lanes > 1 && (p.stride != 1 || !is_multiple(at, p.lanes) ||
                       p.lanes > (1 << std::min(swizzle->base, swizzle->shift)) ||
                       !std::has_single_bit(static_cast<unsigned>(p.lanes))))
@@ -121,10 +123,10 @@ Result<ExprRef> Builder::move_inside(const View& view, const Frame& frame, Place
                              exact(binary(Op::mul, iota(type, p.lanes), integer(type, p.stride)))));
       p.stride = 1;
     }
-    const int64_t last = view.whole->shape.span_elements() - 1;
-    p.offset =
-        named(binary(Op::min, binary(Op::max, address, integer(type, 0)), integer(type, last)),
-              "clamped", out);
+    const int64_t last = view.first + view.whole->shape.span_elements() - 1;
+    p.offset = named(
+        binary(Op::min, binary(Op::max, address, integer(type, view.first)), integer(type, last)),
+        "clamped", out);
     p.constant = 0;
     return ExprRef();
   }
