@@ -97,6 +97,11 @@ struct AllocationLives::Node {
   Users barriers;
 };
 
+int64_t pipeline_copies(const Block& block) {
+  if (block.tags.has("one_copy")) return 1;
+  return std::max<int64_t>(1, block.tags.integer("pipeline").value_or(1));
+}
+
 AllocationLives::AllocationLives(const Block& entry) { scan(entry, nullptr, 0, {}); }
 AllocationLives::~AllocationLives() = default;
 
@@ -111,8 +116,7 @@ void AllocationLives::scan(const Block& block, const Node* parent, size_t positi
   node.repeats = repeats(block) || (inside && parent->repeats);
   for (size_t i = 0; i < block.stmts.size(); ++i)
     if (is_barrier(block.stmts[i])) node.barriers.push_back(i);
-  const int64_t points = std::max<int64_t>(1, block.tags.integer("pipeline").value_or(1));
-  if (__builtin_mul_overflow(node.copies, points, &node.copies)) node.copies = 0;
+  if (__builtin_mul_overflow(node.copies, pipeline_copies(block), &node.copies)) node.copies = 0;
   in_order_ = in_order_ && !block.tags.has("deps");
 
   const std::map<std::string, Interval> box = block.index_box(around);

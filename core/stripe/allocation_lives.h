@@ -33,6 +33,10 @@ bool holds_placed(const Block& block);
 // The innermost block around an allocation of `place` whose tag says so; null: none.
 const Block* placing_block(const Place& place, const Refinement& allocation);
 
+// How many copies there are of what the block allocates: one for each point under way (S13), or one
+// alone if lanes hold what is fetched for the next point (#one_copy).
+int64_t pipeline_copies(const Block& block);
+
 struct LiveAllocation {
   const Refinement* ref = nullptr;
   const Block* owner = nullptr;

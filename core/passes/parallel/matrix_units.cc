@@ -76,12 +76,8 @@ class MatrixGroup {
     Block* tile = tile_in(group_);
     if (!tile) return "it has no tile of matrices";
     STRIA_RETURN_IF_REFUSED(read_grid(*tile));
-    STRIA_RETURN_IF_REFUSED(hold_sums());
-    for (Statement& stmt : group_.stmts) {
-      Block* block = stmt.block();
-      if (!block || tile_in(*block)) continue;
-      STRIA_RETURN_IF_REFUSED(elements(*block));
-    }
+    STRIA_RETURN_IF_REFUSED(level(group_, {}));
+    if (!holds_) return "it holds no sums";
     return multiply(*tile);
   }
 
@@ -125,35 +121,55 @@ class MatrixGroup {
     return Refusal::none();
   }
 
-  // Says of the group's allocations that hold sums, or what follows from them, which subgroup and
-  // which of its matrices has an element.
-  Refusal hold_sums() {
-    for (Refinement& ref : group_.refs) {
-      if (ref.dir != RefDir::none) continue;
+  // Dimensions of rows and columns of what a block sees of the group's matrices, by its names.
+  using Held = std::map<std::string, std::pair<size_t, size_t>>;
+
+  // The group, or a block between it and the tile. `held`: what the block around sees.
+  Refusal level(Block& block, const Held& around) {
+    Held held;
+    for (Refinement& ref : block.refs) {
+      if (const auto at = around.find(ref.from); ref.dir != RefDir::none && at != around.end())
+        held[ref.into] = at->second;
       const bool here = ref.location.empty() || ref.location.path.back().name == options_.memory;
-      if (!here) return fmt::format("'{}' is in another memory", ref.into);
-      std::optional<size_t> rows, columns;
-      for (size_t d = 0; d < ref.shape.dims.size(); ++d) {
-        if (ref.shape.dims[d].size == 1) continue;
-        (rows ? columns : rows) = d;
-      }
-      if (!rows || !columns || ref.shape.dims[*rows].size != grid_.rows ||
-          ref.shape.dims[*columns].size != grid_.columns)
-        return fmt::format("'{}' is not as large as the tile", ref.into);
-      stripe::BitFieldForm subgroup, fragment;
-      add_field(subgroup, *rows, grid_.part_rows(), grid_.row_subgroups, grid_.column_subgroups);
-      add_field(subgroup, *columns, grid_.part_columns(), grid_.column_subgroups, 1);
-      const int64_t across = grid_.part_columns() / grid_.unit_columns;
-      add_field(fragment, *rows, grid_.unit_rows, grid_.part_rows() / grid_.unit_rows, across);
-      add_field(fragment, *columns, grid_.unit_columns, across, 1);
-      stripe::LocationUnit unit;
-      unit.name = options_.memory;
-      unit.owners = {{lower(options_.unit), std::move(subgroup)},
-                     {"fragment", std::move(fragment)}};
-      ref.location.path = {std::move(unit)};
-      held_[ref.into] = {*rows, *columns};
+      if (ref.dir == RefDir::none && here) STRIA_RETURN_IF_REFUSED(hold(ref, held));
     }
-    return held_.empty() ? Refusal("it holds no sums") : Refusal::none();
+    for (Statement& stmt : block.stmts) {
+      Block* inner = stmt.block();
+      if (!inner || inner->tags.has("fragments")) continue;
+      if (tile_in(*inner)) {
+        STRIA_RETURN_IF_REFUSED(level(*inner, held));
+      } else if (std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& ref) {
+                   return ref.dir != RefDir::none && held.count(ref.from) > 0;
+                 })) {
+        STRIA_RETURN_IF_REFUSED(elements(*inner, held));
+      }
+    }
+    return Refusal::none();
+  }
+
+  // Says of an allocation which subgroup, and which of its matrices, has an element.
+  Refusal hold(Refinement& ref, Held& held) {
+    std::optional<size_t> rows, columns;
+    for (size_t d = 0; d < ref.shape.dims.size(); ++d) {
+      if (ref.shape.dims[d].size == 1) continue;
+      (rows ? columns : rows) = d;
+    }
+    if (!rows || !columns || ref.shape.dims[*rows].size != grid_.rows ||
+        ref.shape.dims[*columns].size != grid_.columns)
+      return fmt::format("'{}' is not as large as the tile", ref.into);
+    stripe::BitFieldForm subgroup, fragment;
+    add_field(subgroup, *rows, grid_.part_rows(), grid_.row_subgroups, grid_.column_subgroups);
+    add_field(subgroup, *columns, grid_.part_columns(), grid_.column_subgroups, 1);
+    const int64_t across = grid_.part_columns() / grid_.unit_columns;
+    add_field(fragment, *rows, grid_.unit_rows, grid_.part_rows() / grid_.unit_rows, across);
+    add_field(fragment, *columns, grid_.unit_columns, across, 1);
+    stripe::LocationUnit unit;
+    unit.name = options_.memory;
+    unit.owners = {{lower(options_.unit), std::move(subgroup)}, {"fragment", std::move(fragment)}};
+    ref.location.path = {std::move(unit)};
+    held[ref.into] = {*rows, *columns};
+    holds_ = true;
+    return Refusal::none();
   }
 
   static std::string lower(std::string name) {
@@ -180,16 +196,15 @@ class MatrixGroup {
   }
 
   // A block that works on the sums element by element.
-  Refusal elements(Block& block) {
+  Refusal elements(Block& block, const Held& held) const {
     std::string row, column;
     for (const Refinement& ref : block.refs) {
-      const auto at = held_.find(ref.from);
-      if (ref.dir == RefDir::none || at == held_.end()) continue;
+      const auto at = held.find(ref.from);
+      if (ref.dir == RefDir::none || at == held.end()) continue;
       if (!ref.access[at->second.first].is_single_index(&row) ||
           !ref.access[at->second.second].is_single_index(&column))
         return fmt::format("'{}' is not touched along one index in each dimension", ref.into);
     }
-    if (row.empty()) return "a block beside the product does not touch its sums";
     if (!block.constraints.empty()) return "a block that follows the product has constraints";
     Block& part = split(block, {{row, grid_.part_rows()}, {column, grid_.part_columns()}});
     locate(block, row, column);
@@ -397,7 +412,7 @@ class MatrixGroup {
   Grid grid_;
   std::string row_, column_, depth_;
   std::string left_name_, right_name_;
-  std::map<std::string, std::pair<size_t, size_t>> held_;  // dimensions of rows and columns
+  bool holds_ = false;  // has an allocation become matrices?
 };
 
 }  // namespace

@@ -100,8 +100,6 @@ Refusal form_of(const Block& kernel, const Instruction& instruction, ProductForm
   form.column = columns.first;
   form.depth = depth.first;
   form.result = {*row, *column};
-  form.unit_rows = rows.second;
-  form.unit_columns = columns.second;
   form.unit_depth = depth.second;
   for (const auto& [name, size] : {rows, columns, depth})
     if (block.find_index(name)->range % size != 0)
@@ -138,7 +136,18 @@ Refusal product_form(const Block& kernel, const Instruction& instruction, Produc
     const Instruction like = with_turned_operands(instruction, turned);
     form = {};
     Refusal refusal = form_of(kernel, like, form);
-    if (!refusal) return refusal;
+    if (!refusal) {
+      // Rows and columns are those of the instruction, whatever lies how in memory.
+      const auto of = std::find_if(instruction.operands.begin(), instruction.operands.end(),
+                                   [](const InstructionOperand& o) { return o.written; });
+      std::map<std::string, int64_t> sizes;
+      for (const Instruction::Index& index : instruction.indices) sizes[index.name] = index.size;
+      form.unit_rows = sizes[of->dims[0]];
+      form.unit_columns = sizes[of->dims[1]];
+      if (form.product.rows % form.unit_rows == 0 && form.product.columns % form.unit_columns == 0)
+        return refusal;
+      refusal = "its sizes are no multiples of the instruction's";
+    }
     if (turned == 0 || (form.types_fit && !types_fit)) first = std::move(refusal);
     types_fit = types_fit || form.types_fit;
   }

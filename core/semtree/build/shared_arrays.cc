@@ -24,8 +24,8 @@ Status add_ranges(const Block& kernel, const Block& block, std::vector<Range>& r
   int64_t points = 1;
   for (const stripe::Index& index : block.idxs)
     if (__builtin_mul_overflow(points, std::max<int64_t>(index.range, 1), &points)) points = -1;
-  int64_t copies = block.tags.integer("pipeline").value_or(1);
-  const bool pipelined = copies > 1;
+  int64_t copies = stripe::pipeline_copies(block);
+  const bool pipelined = block.tags.integer("pipeline").value_or(1) > 1;
   if (points > 0) copies = std::min(copies, points);
   for (const Refinement& ref : block.refs) {
     if (ref.dir != stripe::RefDir::none || slot_form(ref) || !stripe::places(kernel, ref)) continue;
