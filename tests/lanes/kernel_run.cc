@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 
+#include "matrix_values.h"
 #include "stria/semtree/tree/print.h"
 
 namespace stria::lanes {
@@ -21,19 +22,24 @@ using Statements = std::span<const Statement>;
 class KernelRun {
  public:
   KernelRun(const semtree::Function& function, const std::vector<Argument>& arguments,
-            uint64_t seed, RunCounts& counts)
+            uint64_t seed, RunCounts& counts, int64_t subgroup_lanes)
       : function_(function),
         arguments_(arguments),
+        subgroup_lanes_(subgroup_lanes),
         random_(seed),
         counts_(counts),
         evaluator_(function) {
     for (const semtree::Array& array : function.arrays)
-      arrays_.emplace_back(array.type, array.count * (array.shared ? 1 : lanes()), array.shared);
+      arrays_.emplace_back(array.type, array.count * copies_of(array), array.shared);
     find_meetings(function.body);
+    find_matrices(function.body);
   }
 
   Status run() {
     STRIA_RETURN_IF_ERROR(check_arguments());
+    if (!matrices_.empty() && (subgroup_lanes_ <= 0 || lanes() % subgroup_lanes_ != 0))
+      return fault("groups of {} lanes are no whole subgroups of {}, which hold matrices", lanes(),
+                   subgroup_lanes_);
     launch_ = ++last_phase();
     std::vector<int64_t> groups(static_cast<size_t>(function_.trip_count));
     std::iota(groups.begin(), groups.end(), 0);
@@ -44,6 +50,13 @@ class KernelRun {
 
  private:
   int64_t lanes() const { return function_.group_lanes; }
+  // Elements of the memory for each one that the array counts.
+  int64_t copies_of(const semtree::Array& array) const {
+    if (array.shared) return 1;
+    if (!array.fragment) return lanes();
+    const int64_t subgroups = subgroup_lanes_ > 0 ? lanes() / subgroup_lanes_ : 0;
+    return subgroups * array.fragment->rows * array.fragment->columns;
+  }
   // Of barriers and launches of the whole process: memory outlives a run.
   static uint64_t& last_phase() {
     thread_local uint64_t phase = 0;
@@ -98,6 +111,28 @@ class KernelRun {
     return any;
   }
 
+  // Statements that hold an operation on matrices, which lanes of a subgroup run side by side.
+  bool find_matrices(const Body& body) {
+    bool any = false;
+    for (const Statement& statement : body) {
+      bool holds = std::holds_alternative<semtree::MatrixFill>(statement.op) ||
+                   std::holds_alternative<semtree::MatrixLoad>(statement.op) ||
+                   std::holds_alternative<semtree::MatrixStore>(statement.op) ||
+                   std::holds_alternative<semtree::MatrixMultiply>(statement.op) ||
+                   std::holds_alternative<semtree::ElementLoop>(statement.op);
+      if (auto* loop = std::get_if<semtree::For>(&statement.op)) holds = find_matrices(loop->body);
+      if (auto* branch = std::get_if<semtree::If>(&statement.op))
+        holds = find_matrices(branch->then);
+      if (holds) matrices_.insert(&statement);
+      any |= holds;
+    }
+    return any;
+  }
+  bool holds_matrices(Statements statements) const {
+    return std::any_of(statements.begin(), statements.end(),
+                       [&](const Statement& statement) { return matrices_.count(&statement); });
+  }
+
   // --- a group
 
   Status run_group(int64_t group) {
@@ -136,9 +171,13 @@ class KernelRun {
       size_t end = begin;
       while (end < body.size() && !meetings_.count(&body[end])) ++end;
       if (end > begin) {
+        const Statements part = Statements(body).subspan(begin, end - begin);
         std::shuffle(order_.begin(), order_.end(), random_);
-        for (int64_t lane : order_)
-          STRIA_RETURN_IF_ERROR(alone(Statements(body).subspan(begin, end - begin), lane));
+        if (holds_matrices(part)) {
+          STRIA_RETURN_IF_ERROR(by_subgroups(part));
+        } else {
+          for (int64_t lane : order_) STRIA_RETURN_IF_ERROR(alone(part, lane));
+        }
       }
       if (end < body.size()) STRIA_RETURN_IF_ERROR(meet(body[end]));
       begin = end + 1;
@@ -148,12 +187,13 @@ class KernelRun {
 
   Status meet(const Statement& statement) {
     if (auto* branch = std::get_if<semtree::If>(&statement.op)) {
-      STRIA_ASSIGN(const int64_t condition, same_for_all(*branch->condition, statement));
+      STRIA_ASSIGN(const int64_t condition,
+                   same_for_all(*branch->condition, statement, order_, kMeet));
       return condition != 0 ? together(branch->then) : Status();
     }
     if (auto* loop = std::get_if<semtree::For>(&statement.op)) {
-      STRIA_ASSIGN(const int64_t lower, same_for_all(*loop->lower, statement));
-      STRIA_ASSIGN(const int64_t upper, same_for_all(*loop->upper, statement));
+      STRIA_ASSIGN(const int64_t lower, same_for_all(*loop->lower, statement, order_, kMeet));
+      STRIA_ASSIGN(const int64_t upper, same_for_all(*loop->upper, statement, order_, kMeet));
       for (int64_t i = lower; i < upper; ++i) {
         for (int64_t lane = 0; lane < lanes(); ++lane) set(lane, loop->var, i);
         STRIA_RETURN_IF_ERROR(together(loop->body));
@@ -166,17 +206,169 @@ class KernelRun {
     return {};
   }
 
-  // Of an expression around a barrier.
-  Result<int64_t> same_for_all(const Expr& expr, const Statement& statement) {
+  static constexpr const char* kMeet = "meet at the barriers in";
+  static constexpr const char* kCome = "come together to the matrices in";
+
+  // Of an expression around what `of` run together.
+  Result<int64_t> same_for_all(const Expr& expr, const Statement& statement,
+                               std::vector<int64_t> of, const char* together) {
+    std::sort(of.begin(), of.end());
     std::optional<int64_t> first;
-    for (int64_t lane = 0; lane < lanes(); ++lane) {
+    for (int64_t lane : of) {
       STRIA_ASSIGN(const int64_t value, number(expr, lane, statement));
       if (first && value != *first)
-        return fault("lanes 0 and {} of group {} do not meet at the barriers in {}: {} and {}",
-                     lane, group_, text_of(statement), *first, value);
+        return fault("lanes {} and {} of group {} do not {} {}: {} and {}", of[0], lane, group_,
+                     together, text_of(statement), *first, value);
       first = value;
     }
     return *first;
+  }
+
+  // --- a subgroup
+
+  // Statements without barriers, in one subgroup after the other.
+  Status by_subgroups(Statements statements) {
+    std::vector<int64_t> subgroups(static_cast<size_t>(lanes() / subgroup_lanes_));
+    std::iota(subgroups.begin(), subgroups.end(), 0);
+    std::shuffle(subgroups.begin(), subgroups.end(), random_);
+    for (const int64_t subgroup : subgroups) {
+      std::vector<int64_t> members(static_cast<size_t>(subgroup_lanes_));
+      std::iota(members.begin(), members.end(), subgroup * subgroup_lanes_);
+      STRIA_RETURN_IF_ERROR(in_subgroup(statements, members));
+    }
+    return {};
+  }
+
+  // `members`: the subgroup's lanes, in order.
+  Status in_subgroup(Statements statements, const std::vector<int64_t>& members) {
+    for (size_t i = 0; i < statements.size(); ++i) {
+      if (matrices_.count(&statements[i])) {
+        STRIA_RETURN_IF_ERROR(as_one(statements[i], members));
+        continue;
+      }
+      std::vector<int64_t> order = members;
+      std::shuffle(order.begin(), order.end(), random_);
+      for (const int64_t lane : order) STRIA_RETURN_IF_ERROR(alone(statements.subspan(i, 1), lane));
+    }
+    return {};
+  }
+
+  Status as_one(const Statement& statement, const std::vector<int64_t>& members) {
+    if (auto* branch = std::get_if<semtree::If>(&statement.op)) {
+      STRIA_ASSIGN(const int64_t condition,
+                   same_for_all(*branch->condition, statement, members, kCome));
+      return condition != 0 ? in_subgroup(branch->then, members) : Status();
+    }
+    if (auto* loop = std::get_if<semtree::For>(&statement.op)) {
+      STRIA_ASSIGN(const int64_t lower, same_for_all(*loop->lower, statement, members, kCome));
+      STRIA_ASSIGN(const int64_t upper, same_for_all(*loop->upper, statement, members, kCome));
+      for (int64_t i = lower; i < upper; ++i) {
+        for (const int64_t lane : members) set(lane, loop->var, i);
+        STRIA_RETURN_IF_ERROR(in_subgroup(loop->body, members));
+      }
+      return {};
+    }
+    if (auto* fill = std::get_if<semtree::MatrixFill>(&statement.op)) {
+      STRIA_ASSIGN(const MatrixValues to, matrix(fill->to, members[0], statement));
+      if (fill->value.type != to.array.type)
+        return fault("{} fills with {}", text_of(statement), name_of(fill->value.type));
+      for (int64_t i = 0; i < to.count(); ++i) to.memory.store(to.first + i, {fill->value, false});
+      return {};
+    }
+    if (auto* load = std::get_if<semtree::MatrixLoad>(&statement.op))
+      return move(load->from, load->to, false, members, statement);
+    if (auto* store = std::get_if<semtree::MatrixStore>(&statement.op))
+      return move(store->to, store->from, true, members, statement);
+    if (auto* product = std::get_if<semtree::MatrixMultiply>(&statement.op)) {
+      STRIA_ASSIGN(const MatrixValues sum, matrix(product->sum, members[0], statement));
+      STRIA_ASSIGN(const MatrixValues a, matrix(product->a, members[0], statement));
+      STRIA_ASSIGN(const MatrixValues b, matrix(product->b, members[0], statement));
+      if (!is_product(sum.array, a.array, b.array))
+        return fault("{}: the matrices do not fit together", text_of(statement));
+      add_product(sum, a, b);
+      ++counts_.products;
+      return {};
+    }
+    return elements(std::get<semtree::ElementLoop>(statement.op), members, statement);
+  }
+
+  Result<MatrixValues> matrix(const semtree::FragmentRef& ref, int64_t lane,
+                              const Statement& statement) {
+    const bool is_array = !function_.is_param(ref.memory);
+    if (!is_array || !function_.array(ref.memory).fragment || ref.number < 0 ||
+        ref.number >= function_.array(ref.memory).count)
+      return fault("{}: there is no matrix {} of '{}'", text_of(statement), ref.number,
+                   function_.memory_name(ref.memory));
+    const semtree::Array& array = function_.array(ref.memory);
+    const int64_t before = lane / subgroup_lanes_ * array.count + ref.number;
+    Memory& memory = arrays_[static_cast<size_t>(ref.memory) - function_.params.size()];
+    return MatrixValues{array, memory, before * array.fragment->rows * array.fragment->columns};
+  }
+
+  // Each element once, by the lane that holds it.
+  Status move(const semtree::MatrixPlace& at, const semtree::FragmentRef& ref, bool writes,
+              const std::vector<int64_t>& members, const Statement& statement) {
+    STRIA_ASSIGN(const MatrixValues held, matrix(ref, members[0], statement));
+    const Place& place = at.place;
+    if (place.lanes != 1 || place.mask || (at.row_stride != 1 && at.column_stride != 1))
+      return fault("{} has several lanes, a mask, or no step of 1", text_of(statement));
+    int64_t offset = 0;
+    if (place.offset) {
+      STRIA_ASSIGN(offset, same_for_all(*place.offset, statement, members, kCome));
+    }
+    if (offset % place.multiple != 0)
+      return fault("{}: the place's offset {} in '{}' is no multiple of {}", text_of(statement),
+                   offset, function_.memory_name(place.memory), place.multiple);
+    for (int64_t i = 0; i < held.count(); ++i) {
+      const int64_t lane = members[static_cast<size_t>(holder(held.array, i, subgroup_lanes_))];
+      const Target to = target(place.memory, lane);
+      if (to.own || (to.param && writes && !to.param->writable))
+        return fault("{}: lanes do not share '{}', or it is only read", text_of(statement),
+                     function_.memory_name(place.memory));
+      const int64_t element = offset + place.constant + i / held.columns() * at.row_stride +
+                              i % held.columns() * at.column_stride;
+      STRIA_ASSIGN(const Element reached,
+                   reach(to, place.memory, element, lane, writes, statement));
+      const Value value =
+          writes ? held.memory.load(held.first + i) : reached.memory->load(reached.element);
+      const DataType type = writes ? reached.memory->type : held.array.type;
+      const Value converted{convert(value.scalar, type), value.poison};
+      if (writes)
+        reached.memory->store(reached.element, converted);
+      else
+        held.memory.store(held.first + i, converted);
+    }
+    return {};
+  }
+
+  // Each lane runs the body for the elements that it holds.
+  Status elements(const semtree::ElementLoop& loop, const std::vector<int64_t>& members,
+                  const Statement& statement) {
+    const semtree::Array* first = nullptr;
+    for (const Statement& inner : loop.body) {
+      const Place* place = nullptr;
+      if (auto* load = std::get_if<semtree::Load>(&inner.op)) place = &load->place;
+      if (auto* store = std::get_if<semtree::Store>(&inner.op)) place = &store->place;
+      if (!place || function_.is_param(place->memory)) continue;
+      const semtree::Array& array = function_.array(place->memory);
+      if (!array.fragment) continue;
+      if (!first) first = &array;
+      if (array.type != first->type || *array.fragment != *first->fragment)
+        return fault("{}: the matrices '{}' and '{}' are not of one form and type",
+                     text_of(statement), first->name, array.name);
+    }
+    if (!first) return fault("{} touches no matrix", text_of(statement));
+    std::vector<int64_t> order = members;
+    std::shuffle(order.begin(), order.end(), random_);
+    const int64_t count = first->fragment->rows * first->fragment->columns;
+    for (const int64_t lane : order)
+      for (int64_t i = 0; i < count; ++i) {
+        if (holder(*first, i, subgroup_lanes_) != lane - members[0]) continue;
+        element_ = i;
+        STRIA_RETURN_IF_ERROR(alone(loop.body, lane));
+      }
+    element_ = -1;
+    return {};
   }
 
   // --- a lane
@@ -266,6 +458,8 @@ class KernelRun {
   // Puts the elements of the place into places_, null for lanes that the mask leaves out, and
   // records the access.
   Status touch(const Place& place, int64_t lane, bool writes, const Statement& statement) {
+    if (!function_.is_param(place.memory) && function_.array(place.memory).fragment)
+      return touch_matrix(place, lane, statement);
     const size_t count = static_cast<size_t>(place.lanes);
     const Target at = target(place.memory, lane);
     const std::string& name = function_.memory_name(place.memory);
@@ -292,14 +486,32 @@ class KernelRun {
                      offset.scalar.i, name, place.multiple);
       const int64_t element =
           offset.scalar.i + place.constant + (gathers ? 0 : static_cast<int64_t>(i) * place.stride);
-      if (element < 0 || element >= at.size)
-        return fault("{}: element {} of '{}', which has {}", where(), element, name, at.size);
-      places_[i] = {at.memory, at.first + element};
-      if (!at.own)
-        STRIA_RETURN_IF_ERROR(
-            record(places_[i], at.param, {lane, &statement}, writes, name, element));
+      STRIA_ASSIGN(places_[i], reach(at, place.memory, element, lane, writes, statement));
     }
     return {};
+  }
+
+  // The same for an element of a matrix that the lane holds.
+  Status touch_matrix(const Place& place, int64_t lane, const Statement& statement) {
+    if (element_ < 0 || place.lanes != 1 || place.offset || place.mask)
+      return fault("{} touches a matrix, and is no single element in a loop over them",
+                   text_of(statement));
+    STRIA_ASSIGN(const MatrixValues held, matrix({place.memory, place.constant}, lane, statement));
+    places_.assign(1, {&held.memory, held.first + element_});
+    return {};
+  }
+
+  // The element of this number, of which the access is recorded.
+  Result<Element> reach(const Target& at, int memory, int64_t element, int64_t lane, bool writes,
+                        const Statement& statement) {
+    const std::string& name = function_.memory_name(memory);
+    if (element < 0 || element >= at.size)
+      return fault("lane {} of group {}, {}: element {} of '{}', which has {}", lane, group_,
+                   text_of(statement), element, name, at.size);
+    const Element out{at.memory, at.first + element};
+    if (!at.own)
+      STRIA_RETURN_IF_ERROR(record(out, at.param, {lane, &statement}, writes, name, element));
+    return out;
   }
 
   // `element` is its number in `name`.
@@ -346,12 +558,14 @@ class KernelRun {
 
   const semtree::Function& function_;
   const std::vector<Argument>& arguments_;
+  const int64_t subgroup_lanes_;
   std::mt19937_64 random_;
   RunCounts& counts_;
   Evaluator evaluator_;
-  std::vector<Memory>
-      arrays_;  // those that are not shared once for each lane, one behind the other
-  std::set<const Statement*> meetings_;
+  // Those that are not shared once for each lane, one behind the other; matrices once for each
+  // subgroup.
+  std::vector<Memory> arrays_;
+  std::set<const Statement*> meetings_, matrices_;
   // Spans of time in which nothing orders what is touched: of the launch for groups, for lanes of
   // the group in parameters through which they hand nothing on, since a barrier in those through
   // which they do, and in shared arrays.
@@ -362,6 +576,7 @@ class KernelRun {
   // Of the statement that runs.
   std::vector<Element> places_;
   std::vector<Value> stored_, offsets_, masks_;
+  int64_t element_ = -1;  // of matrices, in a loop over those that a lane holds
 };
 
 }  // namespace
@@ -372,13 +587,14 @@ RunCounts& RunCounts::operator+=(const RunCounts& other) {
   barriers += other.barriers;
   accesses += other.accesses;
   stores += other.stores;
+  products += other.products;
   refused += other.refused;
   return *this;
 }
 
 Status run_kernel(const semtree::Function& function, const std::vector<Argument>& arguments,
-                  uint64_t seed, RunCounts& counts) {
-  return KernelRun(function, arguments, seed, counts).run();
+                  uint64_t seed, RunCounts& counts, int64_t subgroup_lanes) {
+  return KernelRun(function, arguments, seed, counts, subgroup_lanes).run();
 }
 
 }  // namespace stria::lanes

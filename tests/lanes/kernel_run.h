@@ -27,6 +27,7 @@ struct RunCounts {
   int64_t barriers = 0;         // times that a group met at one
   int64_t accesses = 0;         // elements of tensors and of shared arrays that were touched
   int64_t stores = 0;           // elements of tensors that were stored
+  int64_t products = 0;         // of matrices
   int64_t refused = 0;          // programs that were not run (machine.h)
   RunCounts& operator+=(const RunCounts& other);
 };
@@ -39,12 +40,14 @@ struct RunCounts {
 //   for all;
 //   * an element of a parameter that is stored, and stored again with nothing that reads it in
 //     between: tiles that overlap;
+//   * an operation on matrices that not all lanes of a subgroup come to, or with the same place;
 //   * an access outside of an array or parameter, or a write to what is not writable;
 //   * poison where a place, a bound, a condition or a mask hangs on it;
 //   * whatever else breaks a promise of core/semtree/tree/tree.h that the run comes upon.
 // Poison that is merely stored stays poison there. unsupported: an operation of hardware
-// (Instruction).
+// (Instruction). Subgroups of `subgroup_lanes` lanes hold matrices together (matrix_values.h); 0:
+// none do.
 Status run_kernel(const semtree::Function& function, const std::vector<Argument>& arguments,
-                  uint64_t seed, RunCounts& counts);
+                  uint64_t seed, RunCounts& counts, int64_t subgroup_lanes = 0);
 
 }  // namespace stria::lanes

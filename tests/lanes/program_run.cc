@@ -64,7 +64,8 @@ Status run_program(const stripe::Program& program, const semtree::SourceOptions&
         arguments.push_back(
             {&memory, static_cast<int64_t>(argument.offset) / byte_size(memory.type)});
       }
-      STRIA_RETURN_IF_ERROR(run_kernel(functions[kernel.library_index], arguments, seed, counts));
+      STRIA_RETURN_IF_ERROR(run_kernel(functions[kernel.library_index], arguments, seed, counts,
+                                       options.build.subgroup_lanes));
     }
   for (size_t output : plan.outputs) {
     const Memory& memory = memories[output];

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "emit/group_check.h"
+#include "emit/matrix_check.h"
 #include "emit/requirements.h"
 #include "program_run.h"
 #include "stria/base/file.h"
@@ -78,6 +79,7 @@ VulkanMachine vulkan_machine(const VulkanNumbers& numbers) {
   out.subgroup = numbers.subgroup;
   semtree::SourceOptions options = vulkan::source_options(out.limits);
   options.build.enough_parallel_points = INT32_MAX;
+  options.build.subgroup_lanes = vulkan::matrix_lanes(out.features, out.subgroup);
   options.group_points =
       std::min(out.limits.group_lanes, numbers.is_software ? kGroupPointsOfSoftware : kGroupPoints);
   out.machine = with_pipeline({numbers.text(), std::move(model).value(), {}, options},

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels in which subgroups hold matrices: right ones give what they should, whoever holds which
+// element, and what is wrong in them is found.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "kernel_run.h"
+#include "matrix_kernel.h"
+#include "matrix_values.h"
+#include "stria/semtree/tree/expr.h"
+
+namespace stria::lanes {
+namespace {
+
+using namespace semtree;
+using test::MatrixKernel;
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr DataType kIndex = DataType::i32;
+
+ExprRef number(int64_t value) { return integer(kIndex, value); }
+ExprRef index(int which) { return variable(which, {kIndex, 1}); }
+
+// What a run of the kernel gives, on tensors of small whole numbers.
+class ProductRun {
+ public:
+  explicit ProductRun(const MatrixKernel& kernel) : kernel_(kernel), function(kernel.function()) {
+    for (size_t p = 0; p < function.params.size(); ++p) {
+      memories_.emplace_back(function.params[p].type, function.params[p].span);
+      for (int64_t i = 0; p > 0 && i < memories_[p].count(); ++i)
+        memories_[p].store(
+            i, {convert(Scalar::of_int(DataType::i32, content(p, i)), function.params[p].type),
+                false});
+    }
+  }
+
+  // "", or what is found.
+  std::string message(uint64_t seed = 1) {
+    std::vector<Argument> arguments;
+    for (Memory& memory : memories_) arguments.push_back({&memory, 0});
+    return run_kernel(function, arguments, seed, counts, kernel_.subgroup).message();
+  }
+  // "", or an element of R that is wrong.
+  std::string wrong() const {
+    for (int64_t r = 0; r < MatrixKernel::kRows; ++r)
+      for (int64_t c = 0; c < MatrixKernel::kColumns; ++c) {
+        int64_t sum = content(3, c);
+        for (int64_t k = 0; k < MatrixKernel::kDepth; ++k)
+          sum +=
+              content(1, r * MatrixKernel::kDepth + k) * content(2, k * MatrixKernel::kColumns + c);
+        const Value got = memories_[0].load(kernel_.columns ? c * MatrixKernel::kRows + r
+                                                            : r * MatrixKernel::kColumns + c);
+        if (got.poison || got.scalar.to_double() != static_cast<double>(std::max<int64_t>(sum, 0)))
+          return fmt::format("R[{}, {}] is {}{}, not {}", r, c, to_string(got.scalar),
+                             got.poison ? " (never written)" : "", std::max<int64_t>(sum, 0));
+      }
+    return "";
+  }
+  // Of a change of the kernel, for several orders of the lanes.
+  std::string found(const std::function<void(Function&)>& change) {
+    change(function);
+    std::string out;
+    for (const uint64_t seed : {1, 2, 3}) {
+      const std::string now = message(seed);
+      if (now.empty()) return "";
+      out = now;
+    }
+    return out;
+  }
+
+ private:
+  static int64_t content(size_t param, int64_t i) {
+    // Not the same if rows and columns change places.
+    return (i * 7 + i / 16 * 2 + static_cast<int64_t>(param)) % 5 - (param == 2 ? 1 : 2);
+  }
+
+  MatrixKernel kernel_;
+  std::vector<Memory> memories_;
+
+ public:
+  Function function;
+  RunCounts counts;
+};
+
+std::string found(const std::function<void(Function&)>& change) {
+  return ProductRun(MatrixKernel{}).found(change);
+}
+
+// The statement with this operation in `body`, and in those inside it; null: there is none.
+template <typename Op>
+Op* first(
+    Body& body, const std::function<bool(const Op&)>& wanted = [](const Op&) { return true; }) {
+  Op* out = nullptr;
+  walk(body, [&](Statement& statement) {
+    auto* op = std::get_if<Op>(&statement.op);
+    if (!out && op && wanted(*op)) out = op;
+  });
+  return out;
+}
+MatrixLoad& load_from(Function& f, int memory) {
+  return *first<MatrixLoad>(f.body,
+                            [&](const MatrixLoad& l) { return l.from.place.memory == memory; });
+}
+
+TEST(MatrixRun, ProductsAreRight) {
+  for (const int64_t subgroup : {4, 8, 16, 32, 64, 128})
+    for (const bool columns : {false, true})
+      for (const auto& [operand, sum, result] :
+           {std::array{DataType::fp16, DataType::fp32, DataType::fp32},
+            std::array{DataType::fp16, DataType::fp32, DataType::fp16},
+            std::array{DataType::i8, DataType::i32, DataType::i32},
+            std::array{DataType::bf16, DataType::fp32, DataType::bf16}}) {
+        ProductRun run({subgroup, operand, sum, result, columns});
+        EXPECT_EQ(run.message(static_cast<uint64_t>(subgroup)), "");
+        EXPECT_EQ(run.wrong(), "") << subgroup << ", columns: " << columns;
+        EXPECT_EQ(run.counts.products, 4);
+        EXPECT_EQ(run.counts.stores, MatrixKernel::kRows * MatrixKernel::kColumns);
+      }
+}
+
+// Every lane holds some element of a matrix, and of different forms different ones.
+TEST(MatrixRun, HoldersDependOnTheForm) {
+  Array array{.name = "m", .type = DataType::fp32, .count = 1};
+  const auto holders = [&](Array::Fragment form, DataType type) {
+    array.fragment = form;
+    array.type = type;
+    std::vector<int64_t> out;
+    for (int64_t i = 0; i < 256; ++i) out.push_back(holder(array, i, 32));
+    return out;
+  };
+  using Use = Array::Fragment::Use;
+  const auto sums = holders({Use::sum, 16, 16}, DataType::fp32);
+  for (int64_t lane = 0; lane < 32; ++lane)
+    EXPECT_EQ(std::count(sums.begin(), sums.end(), lane), 8);
+  EXPECT_EQ(sums, holders({Use::sum, 16, 16}, DataType::fp32));
+  EXPECT_NE(sums, holders({Use::left, 16, 16}, DataType::fp32));
+  EXPECT_NE(sums, holders({Use::sum, 16, 8}, DataType::fp32));
+  EXPECT_NE(sums, holders({Use::sum, 16, 16}, DataType::i32));
+}
+
+TEST(MatrixRun, ALaneThatIsMissing) {
+  const ExprRef some = binary(Op::lt, index(MatrixKernel::kLane), number(40));
+  // Around the fill, the load of the bias, the loop over elements, the store.
+  for (const size_t i : {1, 3, 4, 5})
+    EXPECT_THAT(
+        found([&](Function& f) { f.body[i] = {If{some, {Statement(f.body[i])}, {}}}; }),
+        HasSubstr("lanes 32 and 40 of group 0 do not come together to the matrices in `if lane <"))
+        << i;
+  // A whole subgroup that is missing leaves a part of R out.
+  ProductRun run(MatrixKernel{});
+  const ExprRef half = binary(Op::lt, index(MatrixKernel::kLane), number(32));
+  EXPECT_EQ(run.found([&](Function& f) { f.body[5] = {If{half, {Statement(f.body[5])}, {}}}; }),
+            "");
+  EXPECT_THAT(run.wrong(), HasSubstr("R[16, 0] is 0.0 (never written)"));
+  EXPECT_THAT(
+      found([&](Function& f) {
+        const int round = static_cast<int>(f.vars.size());
+        f.vars.push_back({"round", {kIndex, 1}});
+        f.body[1] = {For{round, number(0), index(MatrixKernel::kLane), {Statement(f.body[1])}}};
+      }),
+      HasSubstr("do not come together to the matrices in `for round in"));
+}
+
+TEST(MatrixRun, APlaceOfEachLane) {
+  EXPECT_THAT(found([](Function& f) {
+                Place& place = load_from(f, MatrixKernel::kA).from.place;
+                place.offset = binary(Op::mul, index(MatrixKernel::kLane), number(16));
+              }),
+              HasSubstr("lanes 0 and 1 of group 0 do not come together to the matrices in "
+                        "`left[0] = matrix A["));
+}
+
+TEST(MatrixRun, AWrongStride) {
+  // Shorter than a row: rows overlap.
+  EXPECT_THAT(found([](Function& f) { first<MatrixStore>(f.body)->to.row_stride = 8; }),
+              HasSubstr("touch element 8 of 'R'"));
+  EXPECT_THAT(found([](Function& f) { first<MatrixStore>(f.body)->to.row_stride = 0; }),
+              HasSubstr("touch element 0 of 'R'"));
+  EXPECT_THAT(found([](Function& f) { load_from(f, MatrixKernel::kA).from.row_stride = 64; }),
+              HasSubstr("of 'A', which has 1024"));
+  EXPECT_THAT(found([](Function& f) { load_from(f, MatrixKernel::kA).from.column_stride = 2; }),
+              HasSubstr("no step of 1"));
+  // Rows for columns.
+  ProductRun turned(MatrixKernel{});
+  EXPECT_EQ(turned.found([](Function& f) {
+    MatrixPlace& from = load_from(f, MatrixKernel::kS).from;
+    std::swap(from.row_stride, from.column_stride);
+  }),
+            "");
+  EXPECT_THAT(turned.wrong(), HasSubstr("R[0, 0] is "));
+}
+
+TEST(MatrixRun, ABarrierThatIsMissing) {
+  for (const size_t which : {1, 5}) {
+    const std::string text = found([&](Function& f) {
+      Body& step = first<For>(f.body)->body;
+      ASSERT_TRUE(std::holds_alternative<Barrier>(step[which].op));
+      step.erase(step.begin() + static_cast<std::ptrdiff_t>(which));
+    });
+    EXPECT_THAT(text, AllOf(HasSubstr("of 'S' with no barrier between"), HasSubstr("S[")));
+  }
+}
+
+TEST(MatrixRun, SubgroupsThatStoreTheSame) {
+  EXPECT_THAT(found([](Function& f) { first<MatrixStore>(f.body)->to.place.offset = nullptr; }),
+              HasSubstr("touch element "));
+}
+
+// Of matrices of another form or type a lane holds other elements.
+TEST(MatrixRun, ElementsOfTwoForms) {
+  EXPECT_THAT(found([](Function& f) { f.array(MatrixKernel::kAdded).type = DataType::fp64; }),
+              HasSubstr("'sum' and 'added' are not of one form and type"));
+  EXPECT_THAT(found([](Function& f) { f.array(MatrixKernel::kAdded).fragment->columns = 8; }),
+              HasSubstr("'sum' and 'added' are not of one form and type"));
+}
+
+TEST(MatrixRun, PromisesOfTheTree) {
+  EXPECT_THAT(found([](Function& f) { f.array(MatrixKernel::kRight).fragment->rows = 8; }),
+              HasSubstr("`sum[0] += left[0] * right[0]`: the matrices do not fit together"));
+  EXPECT_THAT(
+      found([](Function& f) { first<MatrixFill>(f.body)->value = Scalar::of_int(kIndex, 0); }),
+      HasSubstr("fills with i32"));
+  EXPECT_THAT(found([](Function& f) { first<MatrixFill>(f.body)->to.number = 1; }),
+              HasSubstr("there is no matrix 1 of 'sum'"));
+  EXPECT_THAT(found([](Function& f) { load_from(f, MatrixKernel::kA).from.place.multiple = 1024; }),
+              HasSubstr("in 'A' is no multiple of 1024"));
+  EXPECT_THAT(found([](Function& f) { f.params[MatrixKernel::kR].writable = false; }),
+              HasSubstr("'R', or it is only read"));
+  EXPECT_THAT(found([](Function& f) { f.array(MatrixKernel::kS).shared = false; }),
+              HasSubstr("lanes do not share 'S'"));
+  // Outside of a loop over elements.
+  EXPECT_THAT(found([](Function& f) {
+                Body inner = first<ElementLoop>(f.body)->body;
+                f.body.insert(f.body.end() - 1, inner.begin(), inner.end());
+              }),
+              HasSubstr("touches a matrix, and is no single element"));
+  ProductRun odd(MatrixKernel{});
+  odd.function.group_lanes = 48;
+  EXPECT_THAT(odd.message(), HasSubstr("groups of 48 lanes are no whole subgroups of 32"));
+}
+
+// What was never written stays so through a product.
+TEST(MatrixRun, MatricesThatWereNeverWritten) {
+  ProductRun run(MatrixKernel{});
+  EXPECT_EQ(run.found([](Function& f) { f.body.erase(f.body.begin() + 1); }), "");
+  EXPECT_THAT(run.wrong(), HasSubstr("(never written)"));
+}
+
+}  // namespace
+}  // namespace stria::lanes
