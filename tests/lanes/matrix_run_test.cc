@@ -9,7 +9,10 @@
 #include "kernel_run.h"
 #include "matrix_kernel.h"
 #include "matrix_values.h"
+#include "program_run.h"
+#include "stria/base/file.h"
 #include "stria/semtree/tree/expr.h"
+#include "stria/stripe/text/parser.h"
 
 namespace stria::lanes {
 namespace {
@@ -247,6 +250,45 @@ TEST(MatrixRun, MatricesThatWereNeverWritten) {
   ProductRun run(MatrixKernel{});
   EXPECT_EQ(run.found([](Function& f) { f.body.erase(f.body.begin() + 1); }), "");
   EXPECT_THAT(run.wrong(), HasSubstr("(never written)"));
+}
+
+// R = A * B + C as the builder makes it of Stripe.
+TEST(MatrixRun, OfADeviceProgram) {
+  constexpr int64_t kRows = 32, kTile = 16;
+  const std::string file = STRIA_SOURCE_DIR "/tests/golden/vulkan/matrices.test";
+  const std::string all = read_file(file).value();
+  const size_t begin = all.find("stripe 1.0");
+  auto program = stripe::parse({file, all.substr(begin, all.find("// ----") - begin)});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  std::vector<uint16_t> a(kRows * kTile), b(kTile * kTile), r(kRows * kTile);
+  std::vector<float> c(kTile);
+  const auto half = [](std::vector<uint16_t>& to, size_t i, double value) {
+    store_scalar(DataType::fp16, to.data(), static_cast<int64_t>(i),
+                 Scalar::of_float(DataType::fp16, value));
+  };
+  for (size_t i = 0; i < a.size(); ++i) half(a, i, static_cast<double>(i * 7 % 11) - 5);
+  for (size_t i = 0; i < b.size(); ++i) half(b, i, static_cast<double>(i * 5 % 7) - 3);
+  for (size_t i = 0; i < c.size(); ++i) c[i] = static_cast<float>(i);
+  SourceOptions options;
+  options.build.subgroup_lanes = 32;
+  RunCounts counts;
+  const Status status = run_program(*program, options,
+                                    {{"A", a.data(), dense_shape(DataType::fp16, {kRows, kTile})},
+                                     {"B", b.data(), dense_shape(DataType::fp16, {kTile, kTile})},
+                                     {"C", c.data(), dense_shape(DataType::fp32, {kTile})},
+                                     {"R", r.data(), dense_shape(DataType::fp16, {kRows, kTile})}},
+                                    1, counts);
+  ASSERT_TRUE(status.ok()) << status.to_string();
+  EXPECT_EQ(counts.products, 2);
+  const auto value = [](const std::vector<uint16_t>& of, int64_t i) {
+    return load_scalar(DataType::fp16, of.data(), i).f;
+  };
+  for (int64_t m = 0; m < kRows; ++m)
+    for (int64_t n = 0; n < kTile; ++n) {
+      double sum = static_cast<double>(n);
+      for (int64_t k = 0; k < kTile; ++k) sum += value(a, m * kTile + k) * value(b, k * kTile + n);
+      ASSERT_EQ(value(r, m * kTile + n), sum) << m << ", " << n;
+    }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "emit/matrix_check.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "emit/requirements.h"
 #include "stria/semtree/c/dialect.h"
@@ -178,6 +179,9 @@ class MatrixCheck {
     }
     const MatrixLines lines = lines_of(*moved.place, *matrix.fragment, type);
     const int64_t bytes = byte_size(type), aligned = alignment_of(moved.place->place, bytes);
+    if (lines.stride < 0 || lines.stride > INT32_MAX)
+      return unsupported("a matrix in '{}' has steps of {} elements; 0 to {} are supported", name,
+                         lines.stride, INT32_MAX);
     if (aligned % lines.aligned_bytes != 0 || lines.stride * bytes % lines.aligned_bytes != 0)
       return unsupported(
           "a matrix in '{}' begins at a multiple of {} bytes and its {} are {} bytes apart; Vulkan "

@@ -10,6 +10,7 @@
 #include "dispatch_plan.h"
 #include "dispatch_time.h"
 #include "display.h"
+#include "matrix_kernel.h"
 #include "scripted_host.h"
 #include "stria/semtree/tree/expr.h"
 
@@ -52,6 +53,25 @@ KernelCode loop_kernel(const ExprRef& lower, const ExprRef& upper) {
 // Loads that the loop makes in a group.
 double loads(const ExprRef& lower, const ExprRef& upper) {
   return work_of_group(loop_kernel(lower, upper)).bytes / 4 / 64;
+}
+
+// What a subgroup does together is shared out among its lanes.
+TEST(DispatchTime, CountsWhatSubgroupsDoWithMatrices) {
+  KernelCode kernel;
+  kernel.function = test::MatrixKernel{}.function();
+  kernel.group_lanes = kernel.function.group_lanes;
+  kernel.matrix_lanes = 32;
+  const GroupWork all = work_of_group(kernel);
+  // B, A, the bias of each subgroup, R.
+  EXPECT_EQ(all.bytes, 2 * 256 * 2 + 4 * 256 * 2 + 2 * 256 * 4 + 2 * 256 * 4);
+  semtree::walk(kernel.function.body, [](semtree::Statement& statement) {
+    if (auto* loop = std::get_if<semtree::For>(&statement.op))
+      std::erase_if(loop->body, [](const semtree::Statement& inner) {
+        return std::holds_alternative<semtree::MatrixMultiply>(inner.op);
+      });
+  });
+  // Two steps of two subgroups.
+  EXPECT_EQ(all.operations - work_of_group(kernel).operations, 4 * 16 * 16 * 16);
 }
 
 TEST(DispatchTime, CountsLoopsByTheirBounds) {

@@ -175,6 +175,9 @@ TEST(Matrices, OfIntegersWithAndWithoutSign) {
       text_of(MatrixKernel{.operand = DataType::i8, .sum = DataType::i32, .result = DataType::i32});
   EXPECT_THAT(with, testing::ContainsRegex("MulAddKHR %[a-z_0-9]+ %[0-9]+ %[0-9]+ %[0-9]+ 15\n"));
   EXPECT_THAT(with, HasSubstr("OpTypeCooperativeMatrixKHR %int8 "));
+  // Elements lose their sign where they are computed with, and get it back.
+  EXPECT_EQ(count(with, "OpBitcast %uint "), 2u) << with;
+  EXPECT_EQ(count(with, "OpBitcast %int "), 1u) << with;
   const std::string without =
       text_of(MatrixKernel{.operand = DataType::u8, .sum = DataType::u32, .result = DataType::u32});
   EXPECT_THAT(without, testing::ContainsRegex("MulAddKHR %[a-z_0-9]+ %[0-9]+ %[0-9]+ %[0-9]+\n"));
@@ -256,6 +259,10 @@ TEST(Matrices, NamesWhatTheDeviceLacks) {
        [](Function& f) { place_of(f, MatrixKernel::kR).row_stride = 18; },
        whole,
        {"'R'", "rows are 72 bytes apart"}},
+      {"a long way",
+       [](Function& f) { place_of(f, MatrixKernel::kR).row_stride = int64_t{1} << 32; },
+       whole,
+       {"'R'", "steps of 4294967296 elements"}},
       {"elements of two types",
        [](Function& f) {
          f.array(MatrixKernel::kAdded).type = DataType::i32;
