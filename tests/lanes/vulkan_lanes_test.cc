@@ -8,6 +8,7 @@
 // type. A failure prints its seed: STRIA_LANES_SEED=<seed> STRIA_LANES_SHAPES=1 runs it alone.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 
 #include "kernel_shapes.h"
@@ -78,6 +79,31 @@ TEST(VulkanTiles, OfShapes) {
         << listing(shaped);
   }
   if (count > 20) expect_tiles(counts);
+}
+
+// Products by matrices that subgroups hold, with and without elementwise kernels behind them.
+TEST(VulkanTiles, OfMatrices) {
+  TileCounts counts;
+  std::vector<VulkanMachine> machines;
+  for (const int64_t subgroup : {16, 32, 64})
+    machines.push_back(vulkan_machine({.subgroup = subgroup, .local_KiB = 48, .matrices = true}));
+  uint64_t seed = first_seed();
+  for (const char* behind : {"R = S;", "R = S + B;", "R = S + B < 0 ? 0 : S + B;"})
+    for (const auto& [m, n, k] :
+         {std::array<int64_t, 3>{64, 64, 64}, {128, 64, 96}, {48, 96, 80}}) {
+      auto program =
+          passes::make_program(fmt::format("function (A[M, K], W[K, N], B[N]) -> (R) {{\n"
+                                           "S[m, n : M, N] = +(A[m, k] * W[k, n]);\n{}\n}}",
+                                           behind),
+                               {{"A", {DataType::fp16, {m, k}}},
+                                {"W", {DataType::fp16, {k, n}}},
+                                {"B", {DataType::fp16, {n}}}});
+      ASSERT_TRUE(program.ok()) << program.status().to_string();
+      EXPECT_EQ(wrong_on_any(machines, *program, ++seed, false, counts), "")
+          << behind << " " << m << " x " << n << " x " << k;
+    }
+  counts.print();
+  EXPECT_GT(counts.runs.products, 0);
 }
 
 // Any number of lanes, and subgroups that groups are no multiple of.

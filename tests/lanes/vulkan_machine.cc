@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <bit>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "emit/group_check.h"
 #include "emit/matrix_check.h"
 #include "emit/requirements.h"
+#include "matrix_forms.h"
 #include "program_run.h"
 #include "stria/base/file.h"
 #include "stria/stripe/text/printer.h"
@@ -56,23 +58,38 @@ std::string wrong_points(const vulkan::KernelCode& kernel) {
 std::string VulkanNumbers::text() const {
   return fmt::format("{}, subgroups of {}, {} lanes, {} KiB", is_software ? "software" : "gpu",
                      subgroup, group_lanes, local_KiB) +
-         (narrow_shared ? "" : ", words alone are shared");
+         (narrow_shared ? "" : ", words alone are shared") + (matrices ? ", matrices" : "");
 }
 
 VulkanMachine vulkan_machine(const VulkanNumbers& numbers) {
   const std::string folder = STRIA_SOURCE_DIR "/plugins/vulkan/";
   const std::string kind = numbers.is_software ? "software.json" : "gpu.json";
   const std::string hw = folder + "hw/" + kind;
-  const std::string device = fmt::format(
-      R"({{"exec_units": {{"SUBGROUP": {{"max_threads": {}}}}},)"
-      R"("mem_units": {{"LOCAL": {{"size_KiB": {}}}}}, "settings": {{"threads": {}}}}})",
-      numbers.subgroup, numbers.local_KiB,
-      std::bit_floor(static_cast<uint64_t>(std::min(kGroupLanes, numbers.group_lanes))));
-  auto model = load_hardware_model({hw, read_file(hw).value()}, {{"device", device}});
-  STRIA_CHECK(model.ok(), "{}", model.status().to_string());
   VulkanMachine out;
   out.features = everything();
   out.features.shared_views16 = out.features.shared_views8 = numbers.narrow_shared;
+  // Matrices are rounded to halves whole, as the hardware rounds.
+  out.features.of16.rounds_to_even = numbers.matrices;
+  if (numbers.matrices)
+    for (const DataType sum : {DataType::fp32, DataType::fp16})
+      out.features.matrices.push_back({16, 16, 16, DataType::fp16, DataType::fp16, sum});
+  nlohmann::json device;
+  device["exec_units"]["SUBGROUP"]["max_threads"] = numbers.subgroup;
+  device["mem_units"]["LOCAL"]["size_KiB"] = numbers.local_KiB;
+  device["settings"]["threads"] =
+      std::bit_floor(static_cast<uint64_t>(std::min(kGroupLanes, numbers.group_lanes)));
+  if (numbers.matrices) {
+    // On one unit the products of small tensors take long enough for matrices to pay.
+    device["exec_units"]["CU"]["count"] = 1;
+    device["mem_units"]["MATRIX"] = nlohmann::json::object();
+    nlohmann::json& instructions = device["exec_units"]["SUBGROUP"]["instructions"];
+    instructions = vulkan::instructions_of(out.features.matrices);
+    for (auto& [name, instruction] : instructions.items()) instruction["cycles"] = 16;
+  }
+  const std::string known = device.dump();
+  auto model = load_hardware_model({hw, read_file(hw).value()}, {{"device", known}},
+                                   numbers.matrices ? known : "");
+  STRIA_CHECK(model.ok(), "{}", model.status().to_string());
   out.limits.group_lanes = numbers.group_lanes;
   out.limits.shared_bytes = numbers.local_KiB << 10;
   out.limits.groups = {numbers.groups, numbers.groups, numbers.groups};

@@ -30,6 +30,7 @@ struct VulkanNumbers {
   int64_t local_KiB = 32;
   int64_t groups = 65535;     // in each dimension, at most
   bool narrow_shared = true;  // elements of 8 and 16 bits in arrays that lanes share
+  bool matrices = false;      // products of 16 x 16 x 16 halves, with sums of fp32
   std::string text() const;
 };
 VulkanMachine vulkan_machine(const VulkanNumbers& numbers);
