@@ -29,10 +29,11 @@ namespace stria::vulkan {
 //                                0: no limit. Without the option: 500 for a GPU that drives a
 //                                display (display.h), 0 for others
 //   "probe": true                whether a device is measured when it is opened for the first time
-//                                (measure/device_rates.h). Without the option: GPUs and accelerators
-//                                are, if nothing is injected, "hang_limit_ms" is 0 and there is no
-//                                sanitizer; what an earlier process has kept is used anyway.
-//                                false: never, and nothing kept is used; true: software, too
+//                                (measure/device_rates.h). Without the option: GPUs and
+//                                accelerators are, if nothing is injected, "hang_limit_ms" is 0
+//                                and there is no sanitizer; what an earlier process has kept is
+//                                used anyway. false: never, and nothing kept is used; true:
+//                                software, too
 //   "staging": "auto"            "always": copies between host and device go through staging
 //                                memory, even if the host reaches the device's memory
 //   "inject": {}                 a hook for tests: see stria/sdk/fault_injection.h

@@ -63,6 +63,7 @@ Function function_of(const MatrixForm& form, int64_t groups, int64_t group_lanes
   add_matrices("s", sum, kMatrixSums, {Use::sum, m, n});
   const semtree::Type index{out.index_type, 1}, value{sum, 1};
   out.vars = {{"g", index}, {"l", index}, {"p", index}, {"w", value}};
+  out.trip_count = groups;
   out.grid = {{kGroup, groups}};
   out.group_lanes = group_lanes;
   out.lane_var = kLane;
@@ -107,6 +108,7 @@ MatrixRateKernel matrix_rate_kernel(const MatrixForm& form, int64_t units, int64
   code.name = code.symbol = code.function.name;
   code.group_lanes = code.function.group_lanes;
   code.groups = {groups, 1, 1};
+  code.matrix_lanes = subgroup_lanes;
   code.takes_base_group = groups > features.whole_groups;
   for (const semtree::Parameter& param : code.function.params)
     code.arguments.push_back({param.name, param.type, param.span * byte_size(param.type),

@@ -3,11 +3,13 @@
 // is damaged; and all of it on a software device. How fast the device is decides nothing here.
 #include "measure/device_rates.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -17,6 +19,7 @@
 #include <system_error>
 
 #include "emit/program.h"
+#include "faulty_vulkan.h"
 #include "matrix_forms.h"
 #include "measure/device_rates_kernels.h"
 #include "measure/groups_at_once.h"
@@ -363,6 +366,53 @@ TEST_F(DeviceRatesFile, ADeviceIsMeasuredOnceAndKept) {
   EXPECT_EQ(opened("{}"), listed);
   rewrite(cache, "{");
   EXPECT_NE(opened(kMeasure)["clock_mhz"], 3);
+}
+
+// The driver of these tests behind a loader that says it has matrices.
+class Matrices : public DeviceRatesFile {
+ protected:
+  Matrices() : variable_(folder_) {}
+  ~Matrices() override { fault() = kNoFault; }
+
+  static std::atomic<int>& fault() {
+    static void* const loader = ::dlopen(STRIA_FAULTY_VULKAN, RTLD_NOW | RTLD_LOCAL);
+    return *static_cast<std::atomic<int>*>(::dlsym(loader, "stria_vulkan_fault"));
+  }
+  // The instructions of the device, once what was measured is kept.
+  json measured(VulkanFault with) {
+    fault() = with;
+    json out;
+    for (int i = 0; i < 20 && only_file(folder_ / "stria").empty(); ++i)
+      out = opened(R"({"probe": true, "loader": ")" STRIA_FAULTY_VULKAN R"("})");
+    EXPECT_NE(only_file(folder_ / "stria"), "");
+    EXPECT_TRUE(out.contains("clock_mhz")) << out;
+    return out["exec_units"]["SUBGROUP"]["instructions"];
+  }
+
+ private:
+  const CacheFolder variable_;
+};
+
+TEST_F(Matrices, EachProductIsMeasured) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the compiler is so slow that the time for measuring runs out";
+#endif
+  const json instructions = measured(kMatrices);
+  ASSERT_EQ(instructions.size(), 2u) << instructions;
+  for (const char* name : {"matrix_fp16_fp32_16x16x16", "matrix_i8_i32_16x16x32"})
+    EXPECT_GE(instructions.value(name, json::object()).value("cycles", -1.0), 0) << instructions;
+  EXPECT_EQ(json::parse(text(folder_ / "stria"))["matrix_cycles"].size(), 2u);
+}
+
+// The rest is measured, and kept.
+TEST_F(Matrices, WhatTheDriverRefusesHasNoRate) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the compiler is so slow that the time for measuring runs out";
+#endif
+  const json instructions = measured(kMatricesRefused);
+  ASSERT_EQ(instructions.size(), 2u) << instructions;
+  for (const auto& [name, instruction] : instructions.items())
+    EXPECT_FALSE(instruction.contains("cycles")) << name;
 }
 
 TEST(DeviceRatesOption, IsABoolean) {

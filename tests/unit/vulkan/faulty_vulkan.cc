@@ -13,6 +13,7 @@
 #pragma GCC visibility push(default)
 #include <vulkan/vulkan.h>
 
+#include "cooperative_matrix.h"
 #include "faulty_vulkan.h"
 
 extern "C" {
@@ -30,6 +31,8 @@ std::atomic<int> stria_vulkan_freed_after_loss{0};
 }
 
 namespace {
+
+using namespace stria::vulkan;
 
 PFN_vkGetInstanceProcAddr loaders() {
   static void* const loader = ::dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -109,16 +112,31 @@ void VKAPI_CALL queue_families(VkPhysicalDevice device, uint32_t* count,
       out[i].queueFlags &= ~static_cast<VkQueueFlags>(VK_QUEUE_COMPUTE_BIT);
 }
 
-// With kReports the driver has VK_EXT_device_fault: so it seems from here.
+bool has_matrices() { return is(kMatrices) || is(kMatricesRefused); }
+
+// The extension that the driver has only as it seems from here, and the struct of its features.
+struct MadeUp {
+  const char* extension = nullptr;
+  VkStructureType features{};
+};
+MadeUp made_up() {
+  if (is(kReports))
+    return {VK_EXT_DEVICE_FAULT_EXTENSION_NAME,
+            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT};
+  if (has_matrices()) return {kCooperativeMatrixExtension, kCooperativeMatrixFeaturesType};
+  return {};
+}
+
 VkResult VKAPI_CALL extensions(VkPhysicalDevice device, const char* layer, uint32_t* count,
                                VkExtensionProperties* out) {
-  if (!is(kReports))
+  const MadeUp more = made_up();
+  if (!more.extension)
     return STRIA_REAL(vkEnumerateDeviceExtensionProperties)(device, layer, count, out);
   uint32_t room = out ? *count - 1 : 0;
   const VkResult code = STRIA_REAL(vkEnumerateDeviceExtensionProperties)(device, layer, &room, out);
   if (out) {
     out[room] = {};
-    std::strcpy(out[room].extensionName, VK_EXT_DEVICE_FAULT_EXTENSION_NAME);
+    std::strcpy(out[room].extensionName, more.extension);
   }
   *count = room + 1;
   return code;
@@ -126,10 +144,58 @@ VkResult VKAPI_CALL extensions(VkPhysicalDevice device, const char* layer, uint3
 
 void VKAPI_CALL features(VkPhysicalDevice device, VkPhysicalDeviceFeatures2* out) {
   STRIA_REAL(vkGetPhysicalDeviceFeatures2)(device, out);
-  if (!is(kReports)) return;
-  for (auto* at = static_cast<VkBaseOutStructure*>(out->pNext); at; at = at->pNext)
-    if (at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT)
+  for (auto* at = static_cast<VkBaseOutStructure*>(out->pNext); at; at = at->pNext) {
+    if (is(kReports) && at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT)
       reinterpret_cast<VkPhysicalDeviceFaultFeaturesEXT*>(at)->deviceFault = VK_TRUE;
+    if (has_matrices() && at->sType == kCooperativeMatrixFeaturesType)
+      reinterpret_cast<CooperativeMatrixFeatures*>(at)->cooperativeMatrix = VK_TRUE;
+  }
+}
+
+void VKAPI_CALL properties2(VkPhysicalDevice device, VkPhysicalDeviceProperties2* out) {
+  STRIA_REAL(vkGetPhysicalDeviceProperties2)(device, out);
+  for (auto* at = static_cast<VkBaseOutStructure*>(out->pNext); at && has_matrices();
+       at = at->pNext)
+    if (at->sType == kCooperativeMatrixPropertiesType)
+      reinterpret_cast<CooperativeMatrixProperties*>(at)->cooperativeMatrixSupportedStages =
+          VK_SHADER_STAGE_COMPUTE_BIT;
+}
+
+// fp16 with sums of fp32 in 16 x 16 x 16, i8 with sums of i32 in 16 x 16 x 32.
+VkResult VKAPI_CALL matrix_forms(VkPhysicalDevice, uint32_t* count, CooperativeMatrixForm* out) {
+  *count = 2;
+  if (!out) return VK_SUCCESS;
+  out[0] = {kCooperativeMatrixFormType, nullptr, 16, 16, 16, 0, 0, 1, 1, VK_FALSE, kSubgroupScope};
+  out[1] = {kCooperativeMatrixFormType, nullptr, 16, 16, 32, 3, 3, 5, 5, VK_FALSE, kSubgroupScope};
+  return VK_SUCCESS;
+}
+
+// A module with matrices becomes one of as many lanes that does nothing.
+VkResult VKAPI_CALL create_module(VkDevice device, const VkShaderModuleCreateInfo* info,
+                                  const VkAllocationCallbacks* allocator, VkShaderModule* out) {
+  constexpr uint32_t kCapability = 17, kMatrix = 6022, kExecutionMode = 16, kLocalSize = 17;
+  bool multiplies = false;
+  uint32_t lanes = 1;
+  const uint32_t* const words = info->pCode;
+  for (size_t at = 5; at < info->codeSize / 4; at += words[at] >> 16) {
+    const uint32_t op = words[at] & 0xffff;
+    if (op == kCapability && words[at + 1] == kMatrix) multiplies = true;
+    if (op == kExecutionMode && words[at + 2] == kLocalSize) lanes = words[at + 3];
+  }
+  if (!multiplies) return STRIA_REAL(vkCreateShaderModule)(device, info, allocator, out);
+  if (is(kMatricesRefused)) return VK_ERROR_INVALID_SHADER_NV;
+  const uint32_t nothing[] = {
+      0x07230203, 0x00010500, 0,          5,          0,     // header
+      0x00020011, 1,          0x0003000e, 0,          1,     // Shader, Logical GLSL450
+      0x0005000f, 5,          1,          0x6e69616d, 0,     // GLCompute %1 "main"
+      0x00060010, 1,          kLocalSize, lanes,      1, 1,  //
+      0x00020013, 2,          0x00030021, 3,          2,     // void, void()
+      0x00050036, 2,          1,          0,          3,     // its function
+      0x000200f8, 4,          0x000100fd, 0x00010038};       // label, return, end
+  VkShaderModuleCreateInfo own = *info;
+  own.pCode = nothing;
+  own.codeSize = sizeof nothing;
+  return STRIA_REAL(vkCreateShaderModule)(device, &own, allocator, out);
 }
 
 VkResult VKAPI_CALL fault_info(VkDevice, VkDeviceFaultCountsEXT* counts,
@@ -149,18 +215,19 @@ VkResult VKAPI_CALL create_device(VkPhysicalDevice device, const VkDeviceCreateI
   if (is(kNoDeviceMade)) return VK_ERROR_INITIALIZATION_FAILED;
   VkDeviceCreateInfo own = *info;
   if (is(kTransferQueue)) own.queueCreateInfoCount = 1;
-  if (!is(kReports)) return STRIA_REAL(vkCreateDevice)(device, &own, allocator, out);
+  const MadeUp more = made_up();
+  if (!more.extension) return STRIA_REAL(vkCreateDevice)(device, &own, allocator, out);
   // The driver itself must not be asked for what it has not.
   std::vector<const char*> asked;
   for (uint32_t i = 0; i < info->enabledExtensionCount; ++i)
-    if (std::strcmp(info->ppEnabledExtensionNames[i], VK_EXT_DEVICE_FAULT_EXTENSION_NAME) != 0)
+    if (std::strcmp(info->ppEnabledExtensionNames[i], more.extension) != 0)
       asked.push_back(info->ppEnabledExtensionNames[i]);
+  if (asked.size() == info->enabledExtensionCount) return VK_ERROR_EXTENSION_NOT_PRESENT;
   own.enabledExtensionCount = static_cast<uint32_t>(asked.size());
   own.ppEnabledExtensionNames = asked.data();
   for (auto* at = static_cast<VkBaseOutStructure*>(const_cast<void*>(info->pNext)); at;
        at = at->pNext)
-    while (at->pNext && at->pNext->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT)
-      at->pNext = at->pNext->pNext;
+    while (at->pNext && at->pNext->sType == more.features) at->pNext = at->pNext->pNext;
   return STRIA_REAL(vkCreateDevice)(device, &own, allocator, out);
 }
 
@@ -255,6 +322,8 @@ PFN_vkVoidFunction mine(const char* name) {
   STRIA_MINE(vkCreateInstance, create_instance)
   STRIA_MINE(vkEnumeratePhysicalDevices, enumerate_devices)
   STRIA_MINE(vkGetPhysicalDeviceProperties, properties)
+  STRIA_MINE(vkGetPhysicalDeviceProperties2, properties2)
+  STRIA_MINE(vkCreateShaderModule, create_module)
   STRIA_MINE(vkGetPhysicalDeviceQueueFamilyProperties, queue_families)
   STRIA_MINE(vkEnumerateDeviceExtensionProperties, extensions)
   STRIA_MINE(vkGetPhysicalDeviceFeatures2, features)
@@ -288,6 +357,8 @@ PFN_vkVoidFunction VKAPI_CALL device_function(VkDevice device, const char* name)
 
 extern "C" PFN_vkVoidFunction VKAPI_CALL vkGetInstanceProcAddr(VkInstance instance,
                                                                const char* name) {
+  if (has_matrices() && std::strcmp(name, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR") == 0)
+    return reinterpret_cast<PFN_vkVoidFunction>(matrix_forms);
   PFN_vkVoidFunction function = loaders()(instance, name);
   if (!function) return nullptr;
   PFN_vkVoidFunction own = std::strcmp(name, "vkGetDeviceProcAddr") == 0

@@ -12,16 +12,18 @@
 
 enum VulkanFault : int {
   kNoFault,
-  kNoDriver,        // the loader finds no driver
-  kNoDevice,        // no driver has a device
-  kNoDeviceMade,    // a device cannot be made
-  kOldDriver,       // devices of Vulkan 1.1
-  kNoComputeQueue,  // queues draw and copy, and compute nothing
-  kTransferQueue,   // there is a family of queues that only copy; it is the first one in truth
-  kTwins,           // each device twice
-  kReports,         // devices say what has cost them, where they are opened now
-  kNoMemory,        // memory cannot be allocated
-  kRejects,         // the driver refuses to build
-  kHangs,           // submissions never end
-  kLost,            // submissions end with the loss of the device
+  kNoDriver,         // the loader finds no driver
+  kNoDevice,         // no driver has a device
+  kNoDeviceMade,     // a device cannot be made
+  kOldDriver,        // devices of Vulkan 1.1
+  kNoComputeQueue,   // queues draw and copy, and compute nothing
+  kTransferQueue,    // there is a family of queues that only copy; it is the first one in truth
+  kTwins,            // each device twice
+  kReports,          // devices say what has cost them, where they are opened now
+  kMatrices,         // devices multiply matrices: their kernels run, and do nothing
+  kMatricesRefused,  // they say so, and refuse the kernels
+  kNoMemory,         // memory cannot be allocated
+  kRejects,          // the driver refuses to build
+  kHangs,            // submissions never end
+  kLost,             // submissions end with the loss of the device
 };

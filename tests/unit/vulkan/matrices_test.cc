@@ -17,6 +17,7 @@
 #include "emit/matrix_check.h"
 #include "emit/spirv.h"
 #include "matrix_kernel.h"
+#include "measure/matrix_rate_kernel.h"
 #include "stria/semtree/tree/print.h"
 
 namespace stria::vulkan {
@@ -128,6 +129,28 @@ TEST(Matrices, ModulesAreValid) {
     if (((*words)[at] & 0xffff) == static_cast<uint32_t>(khr::OpCooperativeMatrixMulAddKHR))
       std::swap((*words)[at + 3], (*words)[at + 4]);
   EXPECT_THAT(invalid(*words), HasSubstr("OpCooperativeMatrixMulAddKHR"));
+}
+
+// What measures a device multiplies as often as it is written to, and takes its sums to memory.
+TEST(Matrices, TheKernelOfEachRateIsEmitted) {
+  const Features features = device();
+  int64_t with_32_bits = 0;
+  for (const MatrixForm& form : features.matrices) {
+    if (byte_size(form.sum) != 4) continue;
+    ++with_32_bits;
+    const MatrixRateKernel kernel = matrix_rate_kernel(form, 132, 32, features, Limits{});
+    const auto words = emit(kernel.code, features);
+    ASSERT_TRUE(words.ok()) << words.status().to_string();
+    const std::string text = disassemble(*words).value();
+    EXPECT_EQ(count(text, " OpCooperativeMatrixMulAddKHR "), kProductsWritten);
+    EXPECT_EQ(count(text, " OpCooperativeMatrixLoadKHR "), 2 + kMatrixSums);
+    EXPECT_EQ(count(text, "OpCooperativeMatrixStoreKHR "), kMatrixSums);
+    EXPECT_EQ(check_group(kernel.code, features, Limits{}, 32).to_string(), "ok");
+    if (fs::exists(STRIA_SPIRV_VAL) && knows_matrices()) {
+      EXPECT_EQ(invalid(*words), "") << text;
+    }
+  }
+  EXPECT_EQ(with_32_bits, 3);
 }
 
 TEST(Matrices, OfHalves) {
