@@ -17,11 +17,15 @@ TensorType fp32(std::vector<int64_t> sizes) { return {DataType::fp32, std::move(
 Case gemm_case(const Gemm& g) {
   Case out;
   out.gemm = g;
-  out.name = fmt::format("{}x{}x{}{}", g.m, g.n, g.k, g.transposed ? " transposed" : "");
+  out.name = fmt::format("{}x{}x{}{}{}", g.m, g.n, g.k, g.transposed ? " transposed" : "",
+                         g.type == DataType::fp32 ? "" : fmt::format(" {}", name_of(g.type)));
   out.text = g.transposed
                  ? "function (A[M, K], B[N, K]) -> (C) { C[i, j : M, N] = +(A[i, k] * B[j, k]); }"
                  : "function (A[M, K], B[K, N]) -> (C) { C[i, j : M, N] = +(A[i, k] * B[k, j]); }";
-  out.inputs = {{"A", fp32({g.m, g.k})}, {"B", g.transposed ? fp32({g.n, g.k}) : fp32({g.k, g.n})}};
+  const auto matrix = [&](int64_t rows, int64_t columns) {
+    return TensorType{g.type, {rows, columns}};
+  };
+  out.inputs = {{"A", matrix(g.m, g.k)}, {"B", g.transposed ? matrix(g.n, g.k) : matrix(g.k, g.n)}};
   if (g.constant) out.constants = {"B"};
   out.operations =
       2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
@@ -81,6 +85,10 @@ Case case_of(const json& file, SetKind kind, const json& row) {
   if (kind == SetKind::memory) return memory_case(row);
   if (kind == SetKind::gemm || (kind == SetKind::compile && row.size() == 3)) {
     Gemm g{row.at(0), row.at(1), row.at(2), file.value("constant", false), false};
+    const std::string type = file.value("type", "fp32");
+    const std::optional<DataType> known = parse_data_type(type);
+    if (!known) throw std::runtime_error("/type: there is no type '" + type + "'");
+    g.type = *known;
     if (row.size() > 3) {
       g.constant = row.at(4);
       g.transposed = row.at(5);

@@ -21,6 +21,7 @@ struct Gemm {
   int64_t m = 0, n = 0, k = 0;
   bool constant = false;  // B holds weights: either side may pack it before any timing
   bool transposed = false;
+  DataType type = DataType::fp32;  // of A, B and C; on GPUs alone
 };
 
 // Square images, channels last: O[y, x, k] = sum of I[.., c] * F[i, j, c, k], padded so that
@@ -42,7 +43,7 @@ struct Mix {
   int reads = 0, writes = 0;
 };
 
-// All tensors are fp32.
+// Tensors are fp32 unless the set says otherwise.
 struct Case {
   std::string name;
   std::string text;  // Tile

@@ -7,6 +7,7 @@
 
 #include "../must.h"
 #include "stria/runtime/inside.h"
+#include "stria/type/half.h"
 
 namespace stria::bench {
 namespace {
@@ -21,6 +22,12 @@ Tensor filled(const Device& device, const TensorInfo& info, unsigned seed) {
   for (float& x : drawn) x = distribution(random);
   std::vector<float> values(static_cast<size_t>(count));
   for (size_t i = 0; i < values.size(); ++i) values[i] = drawn[i % drawn.size()];
+  if (info.type == DataType::fp16) {
+    std::vector<uint16_t> halves(values.size());
+    for (size_t i = 0; i < values.size(); ++i) halves[i] = fp16_from_double(values[i]);
+    must(tensor.write({reinterpret_cast<const char*>(halves.data()), 2 * halves.size()}));
+    return tensor;
+  }
   must(tensor.write_values(values));
   return tensor;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Milliseconds of PyTorch's kernels (cuBLAS, cuDNN, TF32 off) for the rows of the sets, as JSON.
+"""Milliseconds of PyTorch's kernels (cuBLAS, cuDNN, TF32 and sums in fp16 off) for the rows of the sets, as JSON.
 
   torch_peers.py SETS_FOLDER OUT.json [SET,...]
 
@@ -46,13 +46,14 @@ def milliseconds(work):
     }
 
 
-def gemm(row):
+def gemm(row, dtype):
     m, n, k = row[:3]
     transposed = len(row) > 5 and row[5]
-    a = torch.randn(m, k, device="cuda")
-    b = torch.randn(n, k, device="cuda").t() if transposed else torch.randn(k, n, device="cuda")
-    out = torch.empty(m, n, device="cuda")
-    name = f"{m}x{n}x{k}" + (" transposed" if transposed else "")
+    kind = {"device": "cuda", "dtype": {"fp32": torch.float32, "fp16": torch.float16}[dtype]}
+    a = torch.randn(m, k, **kind)
+    b = torch.randn(n, k, **kind).t() if transposed else torch.randn(k, n, **kind)
+    out = torch.empty(m, n, **kind)
+    name = f"{m}x{n}x{k}" + (" transposed" if transposed else "") + ("" if dtype == "fp32" else f" {dtype}")
     return name, milliseconds(lambda: torch.mm(a, b, out=out))
 
 
@@ -104,6 +105,7 @@ def main():
     wanted = sys.argv[3].split(",") if len(sys.argv) > 3 else [""]
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
     torch.backends.cudnn.benchmark = True
     per_byte = copy_seconds_per_byte()
     rows = {}
@@ -113,7 +115,7 @@ def main():
         file = json.loads(path.read_text())
         for row in file["rows"]:
             if file["kind"] == "gemm":
-                name, times = gemm(row)
+                name, times = gemm(row, file.get("type", "fp32"))
             elif file["kind"] == "conv":
                 name, times = conv(row, file.get("fused", False), file.get("relu", False), file.get("batch", 1))
             elif file["kind"] == "memory":
