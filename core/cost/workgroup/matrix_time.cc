@@ -13,6 +13,10 @@ namespace {
 
 // Cycles of a step: of every group, and more of one that has the unit for itself.
 constexpr double kStep = 60, kAlone = 250;
+// How much longer a step takes if lanes cannot share out the vectors of a row evenly: lanes come in
+// powers of two.
+constexpr double kUneven = 1.5;
+constexpr int64_t kVectorBytes = 16;
 // The largest sides of a tile of a group and of a subgroup, and the longest step.
 constexpr int64_t kMostSide = 256, kMostSubgroupSide = 128, kMostDepth = 64;
 // Bytes of registers that a lane needs besides sums, operands and what it fetches: addresses.
@@ -92,8 +96,20 @@ class TileTime {
                       tile.columns * product_.right_bytes * tile.row_subgroups));
     const double banks = static_cast<double>(rates_.bank_bytes);
     const double local = banks > 0 ? (loaded + staged_bytes(tile)) / banks : 0;
-    const double work = multiplying + local + kStep;
+    const double uneven = even(tile) ? 1 : kUneven;
+    const double work = uneven * (multiplying + local) + kStep;
     return std::max({beside * work, work + kAlone, beside * fetching(staged_bytes(tile))});
+  }
+
+  // Is the number of vectors in each row that is staged a power of two?
+  bool even(const MatrixTile& tile) const {
+    const int64_t left = product_.left_along_depth ? tile.depth : tile.rows;
+    const int64_t right = product_.right_along_depth ? tile.depth : tile.columns;
+    const auto is_even = [](int64_t bytes) {
+      return bytes % kVectorBytes == 0 &&
+             std::has_single_bit(static_cast<uint64_t>(bytes / kVectorBytes));
+    };
+    return is_even(left * product_.left_bytes) && is_even(right * product_.right_bytes);
   }
 
   double group(const MatrixTile& tile, double beside) const {

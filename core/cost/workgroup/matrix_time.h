@@ -8,7 +8,8 @@
 //   multiplying   rows * columns * depth / multiply-adds of the matrix units in a cycle
 //   local         bytes that are staged and loaded as matrices / bytes of all banks
 //   fetching      bytes that are staged / bytes that a unit gets in a cycle
-//   work          multiplying + local + 60
+//   work          (multiplying + local) * uneven + 60
+//   uneven        1.5 if the vectors of a staged row are no power of two, as lanes are; else 1
 //   step of c groups beside each other   the largest of c * work, work + 250 and c * fetching
 //   group         2 * latency + steps * step + bytes of the result / bytes that a unit gets
 //   all           full rounds of groups, and the last one of fewer

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "stria/base/refusal.h"
+#include "stria/passes/tile/matrix_product.h"
 #include "stria/rewrite/accumulator.h"
 #include "stria/rewrite/in_order.h"
 #include "stria/rewrite/index_role.h"
@@ -134,7 +135,14 @@ class ReductionSplitter {
     const auto time_of = [&](const Block& block) {
       const auto tile =
           cost::shortest_tile(cost::tiled_block(block), group_form(options_.tile), rates);
-      return tile ? us(tile->time.cycles) : std::numeric_limits<double>::infinity();
+      double cycles = tile ? tile->time.cycles : std::numeric_limits<double>::infinity();
+      if (!options_.matrix_unit.empty()) {
+        Refusal why_none = Refusal::none();
+        if (const auto matrices = fastest_matrix_tile(block, model, options_.matrix_unit,
+                                                      options_.tile.unit, rates, why_none))
+          cycles = std::min(cycles, matrices->tile.cycles);
+      }
+      return us(cycles);
     };
     double best = std::max(model.launch_us, time_of(whole));
     std::string text = fmt::format("{}: {:.1f} us as one kernel", kernel.name, best);
@@ -143,7 +151,11 @@ class ReductionSplitter {
     const double launches_us = (every_part_writes ? 2 : 3) * model.launch_us;
     double points = 1;
     for (const Index& index : whole.idxs) points *= static_cast<double>(index.range);
-    const double least = std::max(launches_us, us(points / (rates.units * rates.multiply_adds)));
+    // Matrix units are faster than that: of them only launches are known.
+    const double least =
+        options_.matrix_unit.empty()
+            ? std::max(launches_us, us(points / (rates.units * rates.multiply_adds)))
+            : launches_us;
     for (int64_t steps = reduction.range; best > least && steps > fewest;) {
       steps = std::max(fewest, ceil_div(steps, 2));
       const int64_t parts = ceil_div(reduction.range, steps);
@@ -294,6 +306,9 @@ void describe(SplitReductionOptions& options, OptionFields& fields) {
   fields.add("min_steps", options.min_steps, "steps of the reduction in a part, at least", {1});
   fields.add("clear", options.clear,
              "also split kernels whose parts must be set to the identity first, by another kernel");
+  fields.unit("matrix_unit", options.matrix_unit,
+              "execution unit whose instructions may compute the kernels, too (matrix_groups)",
+              WhenEmpty::none);
   describe_group_choice(
       options.tile,
       fields.group("tile",
@@ -304,6 +319,8 @@ void describe(SplitReductionOptions& options, OptionFields& fields) {
 Status split_reduction(stripe::Program& program, const SplitReductionOptions& options,
                        PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
+  STRIA_RETURN_IF_ERROR(
+      check_unit(context.model(), UnitUse::run, "/matrix_unit", options.matrix_unit));
   if (options.tile != SplitReductionOptions().tile) {
     if (options.tile.cost.empty())
       return invalid_argument(

@@ -44,6 +44,9 @@ struct SplitReductionOptions {
   // kernel takes the model's launch_us. It is an error to change these options without a cost, or
   // with `parts`.
   TileChoiceOptions tile = {.cost = ""};
+  // Then also: the execution unit whose instructions multiply matrices; "" = none. A kernel takes
+  // the shorter of both times.
+  std::string matrix_unit;
 };
 
 void describe(SplitReductionOptions& options, OptionFields& fields);

@@ -226,6 +226,8 @@ class Cacher {
       for (const Refinement& view : inner->refs) {
         if (view.from != name || view.dir == RefDir::none) continue;
         if (!view.agg) return "not all that its blocks do with it is to add";
+        if (options_.same_type && view.agg->type != view.shape.type)
+          return "its sums have another type than it";
         if (stripe::is_loaded(*inner, view)) return "what adds to it reads it, too";
         ++writers;
         multiplies |= view.agg->op == stripe::AggOp::mul && is_float(view.agg->type);
@@ -289,6 +291,9 @@ bool is_located(const Place& place) {
 void describe(CacheOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block must have");
   fields.tags("ref_reqs", options.ref_reqs, "tags that a refinement must have");
+  fields.add("same_type", options.same_type,
+             "with `dir` out: only tensors of the type of their sums; agg_init gives others an "
+             "accumulator of that type");
   fields.add(
       "across", options.across,
       "only tensors that lie across what is written: an index walks along that with stride 1, "

@@ -48,6 +48,7 @@ struct CacheOptions {
   std::vector<std::string> reqs = {"steps"};  // tags that a block must have
   std::vector<std::string> ref_reqs;          // tags that a refinement must have
   bool across = false;                        // only tensors that lie across what is written
+  bool same_type = false;                     // only sums kept in the tensor's own type
   std::string dir = "in";         // "in": copy-in of tensors read; "out": accumulators for sums
   stripe::Location loc;           // of the copy: memory units of the hardware model
   int64_t spread = 1;             // instances of `loc` that share a copy

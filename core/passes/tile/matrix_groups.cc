@@ -29,9 +29,6 @@ class MatrixGroups {
       : options_(options), context_(context) {
     const HardwareModel& model = context.model();
     rates_ = cost::group_rates(model, options.group, options.local, options.registers);
-    unit_ = model.find_executor(options.unit);
-    if (const ExecutionUnit* group = model.find_executor(options.group); group && unit_)
-      per_group_unit_ = static_cast<double>(unit_->count) / static_cast<double>(group->count);
   }
 
   void tile(Block& block, const TensorNames& around) {
@@ -43,43 +40,15 @@ class MatrixGroups {
   const std::map<std::string, MatrixDims>& results() const { return results_; }
 
  private:
-  struct Choice {
-    ProductForm form;
-    cost::MatrixTile tile;
-    const Instruction* instruction = nullptr;
-  };
-
   Refusal cut(Block& block, const TensorNames& around) {
     for (const std::string& tag : options_.exclude)
       if (block.tags.has(tag)) return "it has #" + tag;
-    if (!unit_ || unit_->instructions.empty()) return "the model has no matrix units";
     if (!rates_) return "the model does not say how fast groups are";
     STRIA_RETURN_IF_REFUSED(why_points_do_not_commute(block, around));
-    std::optional<Choice> best;
-    std::string reason = "no instruction multiplies operands of its types";
-    for (const Instruction& instruction : unit_->instructions) {
-      Choice choice;
-      choice.instruction = &instruction;
-      Refusal refusal = product_form(block, instruction, choice.form);
-      if (refusal) {
-        if (choice.form.types_fit) reason = refusal.reason();
-        continue;
-      }
-      cost::MatrixUnit unit{choice.form.unit_rows, choice.form.unit_columns, choice.form.unit_depth,
-                            unit_->max_threads, 0};
-      if (instruction.cycles <= 0 || unit_->max_threads <= 0) continue;
-      unit.multiply_adds = per_group_unit_ *
-                           static_cast<double>(unit.rows * unit.columns * unit.depth) /
-                           instruction.cycles;
-      const auto tile = cost::shortest_matrix_tile(choice.form.product, unit, *rates_);
-      if (!tile) {
-        reason = "no tile of it fits";
-        continue;
-      }
-      choice.tile = *tile;
-      if (!best || choice.tile.cycles < best->tile.cycles) best = std::move(choice);
-    }
-    if (!best) return reason;
+    Refusal why_none = Refusal::none();
+    const std::optional<MatrixChoice> best = fastest_matrix_tile(
+        block, context_.model(), options_.unit, options_.group, *rates_, why_none);
+    if (!best) return why_none;
     context_.note(
         fmt::format("{}: {} {}", block.name, best->instruction->name, cost::to_string(best->tile)));
     if (const auto plain = cost::shortest_tile(cost::tiled_block(block), kWithoutMatrices, *rates_);
@@ -92,7 +61,7 @@ class MatrixGroups {
     return Refusal::none();
   }
 
-  void apply(Block& block, const Choice& choice) {
+  void apply(Block& block, const MatrixChoice& choice) {
     const ProductForm& form = choice.form;
     std::map<std::string, int64_t> sizes;
     for (const stripe::Index& index : block.idxs) sizes[index.name] = 1;
@@ -117,8 +86,6 @@ class MatrixGroups {
   const MatrixGroupsOptions& options_;
   PassContext& context_;
   std::optional<cost::GroupRates> rates_;
-  const ExecutionUnit* unit_ = nullptr;
-  double per_group_unit_ = 0;  // how many of it work in a group's unit
   std::map<std::string, MatrixDims> results_;
 };
 

@@ -155,6 +155,42 @@ Refusal product_form(const Block& kernel, const Instruction& instruction, Produc
   return first;
 }
 
+std::optional<MatrixChoice> fastest_matrix_tile(const Block& block, const HardwareModel& model,
+                                                const std::string& unit, const std::string& group,
+                                                const cost::GroupRates& rates, Refusal& why_none) {
+  const ExecutionUnit* subgroup = model.find_executor(unit);
+  const ExecutionUnit* whole = model.find_executor(group);
+  if (!subgroup || !whole || subgroup->instructions.empty() || subgroup->max_threads <= 0) {
+    why_none = "the model has no matrix units";
+    return std::nullopt;
+  }
+  why_none = "no instruction multiplies operands of its types";
+  std::optional<MatrixChoice> best;
+  for (const Instruction& instruction : subgroup->instructions) {
+    if (instruction.cycles <= 0) continue;
+    MatrixChoice choice;
+    choice.instruction = &instruction;
+    if (Refusal refusal = product_form(block, instruction, choice.form)) {
+      if (choice.form.types_fit) why_none = std::move(refusal);
+      continue;
+    }
+    cost::MatrixUnit of{choice.form.unit_rows, choice.form.unit_columns, choice.form.unit_depth,
+                        subgroup->max_threads, 0};
+    // So many subgroups work on a group's unit at once.
+    const double at_once = static_cast<double>(subgroup->count) / static_cast<double>(whole->count);
+    of.multiply_adds =
+        at_once * static_cast<double>(of.rows * of.columns * of.depth) / instruction.cycles;
+    const auto tile = cost::shortest_matrix_tile(choice.form.product, of, rates);
+    if (!tile) {
+      why_none = "no tile of it fits";
+      continue;
+    }
+    choice.tile = *tile;
+    if (!best || choice.tile.cycles < best->tile.cycles) best = std::move(choice);
+  }
+  return best;
+}
+
 Refusal why_no_tail(const Block& kernel, const Refinement& ref, const MatrixDims& dims,
                     std::map<std::string, MatrixDims>& written) {
   std::string row, column;

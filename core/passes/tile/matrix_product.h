@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "stria/base/refusal.h"
@@ -34,7 +35,23 @@ struct ProductForm {
 // Fills `form` if the block is a product that the instruction computes, in tiles that divide the
 // block's ranges. The row is the index of the earlier dimension of the result: operands and indices
 // change places if the instruction's match has it otherwise.
-Refusal product_form(const stripe::Block& kernel, const Instruction& instruction, ProductForm& form);
+Refusal product_form(const stripe::Block& kernel, const Instruction& instruction,
+                     ProductForm& form);
+
+// The fastest way to compute a block on matrix units.
+struct MatrixChoice {
+  const Instruction* instruction = nullptr;  // of the model
+  ProductForm form;
+  cost::MatrixTile tile;
+};
+
+// Of all instructions of the execution unit `unit`, in tiles of groups that run on the unit
+// `group`. An instruction without cycles is not used: nobody knows that it is fast. nullopt, with
+// the reason, if there is none.
+std::optional<MatrixChoice> fastest_matrix_tile(const stripe::Block& block,
+                                                const HardwareModel& model, const std::string& unit,
+                                                const std::string& group,
+                                                const cost::GroupRates& rates, Refusal& why_none);
 
 // Why the elementwise kernel cannot compute element by element on matrices of the tensor that it
 // reads as `ref`, in which they have these dimensions. If it can, the tensors that it writes go to
