@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <vector>
 
 namespace stria::cost {
 namespace {
@@ -128,11 +127,18 @@ class TileTime {
 
 }  // namespace
 
-std::optional<MatrixTile> shortest_matrix_tile(const MatrixProduct& product, const MatrixUnit& unit,
-                                               const GroupRates& rates) {
-  if (unit.multiply_adds <= 0) return std::nullopt;
+std::vector<MatrixTile> matrix_tiles(const MatrixProduct& product, const MatrixUnit& unit,
+                                     const GroupRates& rates, size_t most) {
+  std::vector<MatrixTile> best;
+  if (unit.multiply_adds <= 0) return best;
   const TileTime time(product, unit, rates);
-  std::optional<MatrixTile> best;
+  const auto add = [&](const MatrixTile& tile) {
+    const auto at = std::upper_bound(
+        best.begin(), best.end(), tile,
+        [](const MatrixTile& a, const MatrixTile& b) { return a.cycles < b.cycles; });
+    best.insert(at, tile);
+    if (best.size() > most) best.pop_back();
+  };
   for (const int64_t rows : sizes(product.rows, unit.rows, kMostSide))
     for (const int64_t columns : sizes(product.columns, unit.columns, kMostSide))
       for (const int64_t depth : sizes(product.depth, unit.depth, kMostDepth))
@@ -146,10 +152,15 @@ std::optional<MatrixTile> shortest_matrix_tile(const MatrixProduct& product, con
             tile.depth = depth;
             tile.row_subgroups = down;
             tile.column_subgroups = across;
-            if (!time.set(tile)) continue;
-            if (!best || tile.cycles < best->cycles) best = tile;
+            if (time.set(tile)) add(tile);
           }
   return best;
+}
+
+std::optional<MatrixTile> shortest_matrix_tile(const MatrixProduct& product, const MatrixUnit& unit,
+                                               const GroupRates& rates) {
+  const std::vector<MatrixTile> best = matrix_tiles(product, unit, rates, 1);
+  return best.empty() ? std::nullopt : std::optional(best[0]);
 }
 
 std::string to_string(const MatrixTile& tile) {

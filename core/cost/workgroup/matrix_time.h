@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "stria/cost/workgroup/group_time.h"
 
@@ -62,6 +63,9 @@ inline constexpr int64_t kMatrixRowGap = 16;
 // unit multiplies at once. nullopt: the product's own sizes are no such multiples, or no tile fits.
 std::optional<MatrixTile> shortest_matrix_tile(const MatrixProduct& product, const MatrixUnit& unit,
                                                const GroupRates& rates);
+// The `most` best of them, by rising time.
+std::vector<MatrixTile> matrix_tiles(const MatrixProduct& product, const MatrixUnit& unit,
+                                     const GroupRates& rates, size_t most);
 
 // In one line.
 std::string to_string(const MatrixTile& tile);

@@ -2,14 +2,17 @@
 #include "stria/passes/tile/matrix_groups.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "stria/cost/workgroup/matrix_time.h"
+#include "stria/pass/measure.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/tile/matrix_product.h"
 #include "stria/rewrite/index_role.h"
+#include "stria/rewrite/kernel_alone.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
 
@@ -20,27 +23,41 @@ using stripe::Block;
 using stripe::RefDir;
 using stripe::Refinement;
 
+// By so much a candidate must be faster than one of lower cost, if both were timed.
+constexpr double kClearlyFaster = 0.98;
 // Lanes may hold sums of several operands at once without matrix units (gpu_products).
 constexpr cost::GroupForm kWithoutMatrices{.depth = 2, .parts = true, .direct = true};
 
 class MatrixGroups {
  public:
-  MatrixGroups(const MatrixGroupsOptions& options, PassContext& context)
-      : options_(options), context_(context) {
+  MatrixGroups(const stripe::Program& program, const MatrixGroupsOptions& options,
+               PassContext& context)
+      : program_(program), options_(options), context_(context) {
     const HardwareModel& model = context.model();
     rates_ = cost::group_rates(model, options.group, options.local, options.registers);
   }
 
-  void tile(Block& block, const TensorNames& around) {
+  Status tile(Block& block, const TensorNames& around) {
     context_.matched();
-    if (const Refusal refusal = cut(block, around)) context_.skipped(block.name, refusal.reason());
+    MatrixChoice choice;
+    if (const Refusal refusal = choose(block, around, choice)) {
+      context_.skipped(block.name, refusal.reason());
+      return {};
+    }
+    if (options_.measure_top > 0) STRIA_RETURN_IF_ERROR(measure(block, choice));
+    for (const Refinement& ref : block.refs)
+      if (stripe::is_written(ref)) results_[ref.from] = choice.form.result;
+    apply(block, choice);
+    context_.count(fmt::format("instruction '{}'", choice.instruction->name));
+    context_.changed();
+    return {};
   }
 
   // The tensors that kernels with matrix tiles write, with the dimensions of rows and columns.
   const std::map<std::string, MatrixDims>& results() const { return results_; }
 
  private:
-  Refusal cut(Block& block, const TensorNames& around) {
+  Refusal choose(const Block& block, const TensorNames& around, MatrixChoice& choice) const {
     for (const std::string& tag : options_.exclude)
       if (block.tags.has(tag)) return "it has #" + tag;
     if (!rates_) return "the model does not say how fast groups are";
@@ -55,21 +72,55 @@ class MatrixGroups {
         plain && plain->time.cycles < best->tile.cycles)
       return fmt::format("{:.0f} cycles without matrix units, {:.0f} with them", plain->time.cycles,
                          best->tile.cycles);
-    apply(block, *best);
-    context_.count(fmt::format("instruction '{}'", best->instruction->name));
-    context_.changed();
+    choice = *best;
     return Refusal::none();
   }
 
-  void apply(Block& block, const MatrixChoice& choice) {
+  // Takes the tile that the device runs in the shortest time. One that cannot be built or run is
+  // left out; if none can, the first failure is returned.
+  Status measure(const Block& block, MatrixChoice& choice) {
+    const std::vector<cost::MatrixTile> tiles = cost::matrix_tiles(
+        choice.form.product, choice.unit, *rates_, static_cast<size_t>(options_.measure_top));
+    Measure::Programs alone;
+    for (const cost::MatrixTile& tile : tiles) {
+      MatrixChoice candidate = choice;
+      candidate.tile = tile;
+      Block cut = block;
+      apply(cut, candidate);
+      STRIA_ASSIGN(stripe::Program kernel, kernel_alone(program_, block, std::move(cut)));
+      alone.push_back(std::move(kernel));
+    }
+    const auto times = measured_times(*context_.measure(), context_.model(), alone);
+    std::optional<Status> failure;
+    double least = std::numeric_limits<double>::infinity();
+    for (size_t i = 0; i < times.size(); ++i) {
+      const std::string text = cost::to_string(tiles[i]);
+      if (!times[i].ok()) {
+        if (!failure) failure = times[i].status().with_context(block.name + ": " + text);
+        context_.count("candidates_that_fail");
+        context_.note(fmt::format("{}: {}. {} is left out: {}", block.name, i + 1, text,
+                                  times[i].status().message()));
+        continue;
+      }
+      context_.count(times[i]->kept ? "times_known" : "candidates_timed");
+      if (context_.explaining())
+        context_.note(fmt::format("{}: {}. {} takes {:.6g} ns on {}", block.name, i + 1, text,
+                                  times[i]->ns, context_.measure()->device));
+      const auto margin = static_cast<double>(options_.measure_margin_ns);
+      if (times[i]->ns >= std::min(kClearlyFaster * least, least - margin)) continue;
+      least = times[i]->ns;
+      choice.tile = tiles[i];
+    }
+    return failure && least == std::numeric_limits<double>::infinity() ? *failure : Status();
+  }
+
+  void apply(Block& block, const MatrixChoice& choice) const {
     const ProductForm& form = choice.form;
     std::map<std::string, int64_t> sizes;
     for (const stripe::Index& index : block.idxs) sizes[index.name] = 1;
     sizes[form.row] = choice.tile.rows;
     sizes[form.column] = choice.tile.columns;
     sizes[form.depth] = choice.tile.depth;
-    for (const Refinement& ref : block.refs)
-      if (stripe::is_written(ref)) results_[ref.from] = form.result;
     split_block(block, sizes);
     if (block.stmts.size() != 1 || !block.stmts[0].block()) return;
     Block& inner = *block.stmts[0].block();
@@ -83,6 +134,7 @@ class MatrixGroups {
     inner.tags.set("row_subgroups", choice.tile.row_subgroups);
   }
 
+  const stripe::Program& program_;
   const MatrixGroupsOptions& options_;
   PassContext& context_;
   std::optional<cost::GroupRates> rates_;
@@ -121,6 +173,14 @@ void describe(MatrixGroupsOptions& options, OptionFields& fields) {
   fields.set_tags("inner_set", options.inner_set, "tags of the inner block");
   fields.set_tags("tail_set", options.tail_set,
                   "tags of elementwise kernels that may follow in a product's kernel");
+  fields.add("measure_top", options.measure_top,
+             "so many of the best tiles are timed on the device, and one that is clearly faster is "
+             "preferred to those of lower cost; 0 = none",
+             {0, 1000});
+  fields.add(
+      "measure_margin_ns", options.measure_margin_ns,
+      "ns by which it must be faster, besides 2%: two builds of one kernel may differ by this",
+      {0, 1000000});
 }
 
 Status matrix_groups(stripe::Program& program, const MatrixGroupsOptions& options,
@@ -131,12 +191,12 @@ Status matrix_groups(stripe::Program& program, const MatrixGroupsOptions& option
   STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::run, "/group", options.group));
   STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::hold, "/local", options.local));
   STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::hold, "/registers", options.registers));
-  MatrixGroups groups(options, context);
+  if (options.measure_top > 0 && !context.measure())
+    return unsupported("/measure_top: needs a device that times candidates; there is none here");
+  MatrixGroups groups(program, options, context);
   STRIA_RETURN_IF_ERROR(for_each_selected_below_sections(
-      program, options.reqs, context, [&](Block& block, const TensorNames& around) {
-        groups.tile(block, around);
-        return Status();
-      }));
+      program, options.reqs, context,
+      [&](Block& block, const TensorNames& around) { return groups.tile(block, around); }));
   for (Block* section : {program.prologue(), program.main()})
     if (section) tag_tails(*section, groups.results(), options, context);
   return {};

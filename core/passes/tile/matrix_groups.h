@@ -45,10 +45,14 @@ struct MatrixGroupsOptions {
   std::vector<std::string> outer_set = {"group", "matrix"};  // tags added to the outer block
   std::vector<std::string> inner_set = {"tile"};             // tags of the inner block
   std::vector<std::string> tail_set = {"matrix_tail"};       // tags of kernels that may follow
+  int64_t measure_top = 0;  // so many of the best tiles are timed; 0 = the cost decides
+  // By how much the times of two builds of one kernel may differ, as in TileChoiceOptions.
+  int64_t measure_margin_ns = 0;
 };
 
 void describe(MatrixGroupsOptions& options, OptionFields& fields);
-// not_found if the model has units but not these.
+// not_found if the model has units but not these; unsupported if `measure_top` is given and there is
+// no device; fails if no candidate can be timed.
 Status matrix_groups(stripe::Program& program, const MatrixGroupsOptions& options,
                      PassContext& context);
 

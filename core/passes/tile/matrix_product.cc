@@ -185,6 +185,7 @@ std::optional<MatrixChoice> fastest_matrix_tile(const Block& block, const Hardwa
       why_none = "no tile of it fits";
       continue;
     }
+    choice.unit = of;
     choice.tile = *tile;
     if (!best || choice.tile.cycles < best->tile.cycles) best = std::move(choice);
   }

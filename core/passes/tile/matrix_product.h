@@ -42,6 +42,7 @@ Refusal product_form(const stripe::Block& kernel, const Instruction& instruction
 struct MatrixChoice {
   const Instruction* instruction = nullptr;  // of the model
   ProductForm form;
+  cost::MatrixUnit unit;
   cost::MatrixTile tile;
 };
 
