@@ -55,7 +55,7 @@ class BestTime {
   void staged(int64_t group_lanes, int64_t parts) {
     const PartsEnd end = parts_end(block_, counts_.outputs, parts, 0, rates_);
     GroupTime time = best_;
-    time.local_bytes = local_bytes_of(staged_, form_.depth, end);
+    time.local_bytes = staged_.local_bytes * static_cast<double>(form_.depth) + end.bytes;
     if (time.local_bytes > static_cast<double>(rates_.local_bytes)) return;
     const Lanes of = lanes_of(counts_.held * static_cast<double>(parts), counts_.conditions,
                               staged_, loads_of, group_lanes, rates_);

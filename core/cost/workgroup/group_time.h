@@ -23,10 +23,9 @@
 //   all                       steps * (full rounds of groups, and the last one of fewer)
 //
 // Lanes may share out a step's reduction besides its outputs. Then `parts` lanes add up their
-// points of the reduction for the same outputs. The parts' sums are added up in local memory at the
-// end, where the operands were if their elements have one size. k is then the number of points of a
-// part. If nothing is used often (`direct`), lanes fetch from main memory what they multiply, and
-// nothing is staged:
+// points of the reduction for the same outputs, and the parts' sums are added up in local memory at
+// the end. k is then the number of points of a part. If nothing is used often (`direct`), lanes
+// fetch from main memory what they multiply, and nothing is staged:
 //
 //   step of one group alone   latency for each 16 accesses of a lane + bytes + issue
 //   issue                     group_lanes * (k * (sums + 11 for each vector, 23.6 for each element

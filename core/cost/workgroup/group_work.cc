@@ -243,27 +243,17 @@ double least_lines_of_rows(const TiledView& view, const Tile& low, const Tile& h
   return pieces * std::ceil(row * static_cast<double>(view.element_bytes) / kLookedUpBytes);
 }
 
-double sum_bytes_of(const TiledBlock& block) {
-  double out = 4;
-  for (const TiledView& view : block.views)
-    if (view.writes()) out = static_cast<double>(view.sum_bytes);
-  return out;
-}
-
 }  // namespace
 
 Staged staged_by(const TiledBlock& block, const Tile& tile, const GroupRates& rates) {
   Staged out;
-  const double sum_bytes = sum_bytes_of(block);
   for (const TiledView& view : block.views) {
     if (!is_staged(view)) continue;
     const double elements = staged_elements(view, tile);
     out.elements += elements;
     out.vectors += is_read_in_vectors(block, view, tile);
     out.lines += lines_of_rows(view, tile);
-    const double bytes = in_shared(row_bytes(block, view, tile, rates));
-    out.local_bytes += bytes;
-    if (static_cast<double>(view.element_bytes) == sum_bytes) out.like_sums += bytes;
+    out.local_bytes += in_shared(row_bytes(block, view, tile, rates));
     out.least_bytes += elements * static_cast<double>(view.element_bytes);
     out.views += 1;
   }
@@ -351,7 +341,9 @@ PartsEnd parts_end(const TiledBlock& block, double outputs, int64_t parts, doubl
                    const GroupRates& rates) {
   PartsEnd out;
   if (parts == 1) return out;
-  const double sum_bytes = sum_bytes_of(block);
+  double sum_bytes = 4;
+  for (const TiledView& view : block.views)
+    if (view.writes()) sum_bytes = static_cast<double>(view.sum_bytes);
   for (double left = static_cast<double>(parts); left > 1; left = std::ceil(left / kPartsAtOnce)) {
     out.alone += kPartsStep;
     out.issue += kSummed * outputs * left / rates.multiply_adds;
@@ -360,12 +352,6 @@ PartsEnd parts_end(const TiledBlock& block, double outputs, int64_t parts, doubl
   }
   out.bytes += in_shared(outputs * sum_bytes);
   return out;
-}
-
-double local_bytes_of(const Staged& staged, int64_t depth, const PartsEnd& end) {
-  const auto steps = static_cast<double>(depth);
-  return (staged.local_bytes - staged.like_sums) * steps +
-         std::max(staged.like_sums * steps, end.bytes);
 }
 
 Rounds rounds_of(double groups, double fit, const GroupRates& rates) {

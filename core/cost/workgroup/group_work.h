@@ -89,7 +89,6 @@ struct Staged {
   double lines = 0;        // of main memory, kLookedUpBytes each, for all pieces of rows
   double local_bytes = 0;  // that they take there
   double least_bytes = 0;  // no larger tile takes fewer
-  double like_sums = 0;    // of local_bytes: in elements as large as the sums
 };
 Staged staged_by(const TiledBlock& block, const Tile& tile, const GroupRates& rates);
 // Not above Staged::lines of any tile of the box from `low` to `high`.
@@ -165,10 +164,6 @@ struct PartsEnd {
 // `apart`: elements left free between parts.
 PartsEnd parts_end(const TiledBlock& block, double outputs, int64_t parts, double apart,
                    const GroupRates& rates);
-
-// Bytes of local memory of a group that stages `depth` steps at once. The end comes when nothing is
-// staged any more, and gets the bytes of elements as large as its own (passes/group_memory).
-double local_bytes_of(const Staged& staged, int64_t depth, const PartsEnd& end);
 
 // The rounds of groups that share the units, `fit` at once on each: full rounds, and groups of a
 // unit in the last one.

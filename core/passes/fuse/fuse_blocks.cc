@@ -97,9 +97,9 @@ class Fuser {
     fused_.name = joined_name(a.name, b.name);
     fused_.comments = joined_comments(a.comments, b.comments);
     if (a.tags.has("kernel") || b.tags.has("kernel")) fused_.tags.set("kernel");
-    // The number of lanes that the first block was tiled for.
-    if (const auto threads = a.tags.integer("group_lanes"))
-      fused_.tags.set("group_lanes", *threads);
+    // What the first block was tiled for: so many lanes, and parts of its reduction.
+    for (const char* tag : {"group_lanes", "parts"})
+      if (const auto count = a.tags.integer(tag)) fused_.tags.set(tag, *count);
     fused_.location = a.location.empty() ? b.location : a.location;
     a.location = b.location = {};
     cut(a, true);
