@@ -8,9 +8,9 @@
 //     0: fetch A_scratch   1: special barrier()   2: use A_scratch
 //   }
 //
-// The loop's allocations then exist `depth` times (S13), or once with `one_copy`. A barrier at the end of the loop is
-// removed if the rules of the IR hold without it: the fetch of the next point has a copy of its
-// own.
+// The loop's allocations then exist `depth` times (S13), or once with `one_copy`. A barrier at the
+// end of the loop is removed if the rules of the IR hold without it: the fetch of the next point
+// has a copy of its own.
 //
 // Requires: a loop with allocations of its own. Ensures: the same values; the verifier can still
 // decide all that it could decide before; all copies fit into the memory. Runs after thread_lanes,

@@ -48,7 +48,8 @@ Result<Affine> value_of(const stripe::BitFieldForm& form, const std::vector<Affi
                         const std::map<std::string, Interval>& box);
 // Do lanes hold its elements together, as matrices whose layout only the device knows (S15)?
 bool is_fragment(const stripe::Refinement& allocation);
-// The bit form named `slot`, or of matrices `fragment`, of a distributed allocation's location (S12), else null.
+// The bit form named `slot`, or of matrices `fragment`, of a distributed allocation's location
+// (S12), else null.
 const stripe::BitFieldForm* slot_form(const stripe::Refinement& allocation);
 // The slots that one lane holds: the largest slot over all coordinates, and one; saturates.
 int64_t slots_of(const stripe::Refinement& allocation);

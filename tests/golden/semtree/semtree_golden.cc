@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stage semtree: every kernel of #main of a device Stripe as a kernel tree. Options: index=i32|i64,
-// subgroup_lanes=N (subgroups hold matrices), across=true (loads across slots of arrays in registers).
+// subgroup_lanes=N (subgroups hold matrices), across=true (loads across slots of arrays in
+// registers).
 #include "golden.h"
 #include "stria/semtree/build/build.h"
 #include "stria/semtree/tree/print.h"
