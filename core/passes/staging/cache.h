@@ -53,7 +53,7 @@ struct CacheOptions {
   stripe::Location loc;           // of the copy: memory units of the hardware model
   int64_t spread = 1;             // instances of `loc` that share a copy
   stripe::Location xfer_loc;      // of the blocks that copy in; none: not set
-  std::string layout = "packed";  // of copies: "packed", "odd" or "outputs"
+  std::string layout = "packed";  // of copies: one of the four
   int64_t access_bytes = 16;      // of a vector that a lane reads, for "outputs"
   std::string edges = "clamp";    // beyond the tensor: "clamp" (poison) or "zero_fill"
   std::vector<std::string> copy_set = {"copy"};  // tags of the blocks that copy

@@ -45,10 +45,6 @@ Refusal why_no_rows(const Refinement& ref, const std::string& row, const std::st
   return Refusal::none();
 }
 
-}  // namespace
-
-namespace {
-
 // The instruction with the dimensions of some operands in the other order: a matrix in memory may
 // lie along its rows or along its columns. Bit i of `turned` is operand i.
 Instruction with_turned_operands(Instruction instruction, unsigned turned) {
@@ -69,7 +65,14 @@ Refusal form_of(const Block& kernel, const Instruction& instruction, ProductForm
     return "the instruction is no product of two matrices";
   const std::optional<StencilMatch> match = match_stencil(block, *rules, true);
   if (!match) {
-    form.types_fit = match_stencil(block, *rules, false).has_value();
+    block.constraints.clear();
+    if (match_stencil(block, *rules, true)) {
+      form.types_fit = true;
+      return "constraints leave out elements of its matrices";
+    }
+    StencilRules of_any_size = *rules;
+    for (StencilRules::Index& one : of_any_size.idxs) one.size = 1;
+    form.types_fit = match_stencil(block, of_any_size, true).has_value();
     return "its sizes are no multiples of the instruction's";
   }
   form.types_fit = true;
@@ -118,6 +121,8 @@ Refusal form_of(const Block& kernel, const Instruction& instruction, ProductForm
     // Other indices number matrices: of the result, or of the terms of its sums.
     (out.flat_access().uses(other.name) ? product.count : product.passes) *= other.range;
   }
+  form.left_type = left->shape.type;
+  form.right_type = right->shape.type;
   product.left_bytes = byte_size(left->shape.type);
   product.right_bytes = byte_size(right->shape.type);
   product.sum_bytes = out.agg ? byte_size(out.agg->type) : byte_size(out.shape.type);
@@ -144,9 +149,19 @@ Refusal product_form(const Block& kernel, const Instruction& instruction, Produc
       for (const Instruction::Index& index : instruction.indices) sizes[index.name] = index.size;
       form.unit_rows = sizes[of->dims[0]];
       form.unit_columns = sizes[of->dims[1]];
-      if (form.product.rows % form.unit_rows == 0 && form.product.columns % form.unit_columns == 0)
+      const bool types_fit = std::all_of(
+          instruction.operands.begin(), instruction.operands.end(),
+          [&](const InstructionOperand& operand) {
+            const bool left = std::count(operand.dims.begin(), operand.dims.end(), of->dims[0]) > 0;
+            return operand.written || operand.type == (left ? form.left_type : form.right_type);
+          });
+      if (!types_fit)
+        refusal = "its operands have the instruction's types in the other order";
+      else if (form.product.rows % form.unit_rows != 0 ||
+               form.product.columns % form.unit_columns != 0)
+        refusal = "its sizes are no multiples of the instruction's";
+      else
         return refusal;
-      refusal = "its sizes are no multiples of the instruction's";
     }
     if (turned == 0 || (form.types_fit && !types_fit)) first = std::move(refusal);
     types_fit = types_fit || form.types_fit;
@@ -164,14 +179,17 @@ std::optional<MatrixChoice> fastest_matrix_tile(const Block& block, const Hardwa
     why_none = "the model has no matrix units";
     return std::nullopt;
   }
-  why_none = "no instruction multiplies operands of its types";
+  why_none = "no instruction multiplies matrices of its types";
   std::optional<MatrixChoice> best;
   for (const Instruction& instruction : subgroup->instructions) {
-    if (instruction.cycles <= 0) continue;
     MatrixChoice choice;
     choice.instruction = &instruction;
     if (Refusal refusal = product_form(block, instruction, choice.form)) {
       if (choice.form.types_fit) why_none = std::move(refusal);
+      continue;
+    }
+    if (instruction.cycles <= 0) {
+      why_none = fmt::format("the model does not say how fast '{}' is", instruction.name);
       continue;
     }
     cost::MatrixUnit of{choice.form.unit_rows, choice.form.unit_columns, choice.form.unit_depth,

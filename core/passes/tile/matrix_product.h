@@ -25,9 +25,10 @@ struct MatrixDims {
 };
 
 struct ProductForm {
-  bool types_fit = false;                                   // set even if something else does not
-  std::string row, column, depth;                           // the block's indices
-  MatrixDims result;                                        // of the tensor that is written
+  bool types_fit = false;          // set even if something else does not
+  std::string row, column, depth;  // the block's indices
+  MatrixDims result;               // of the tensor that is written
+  DataType left_type = DataType::fp32, right_type = DataType::fp32;
   int64_t unit_rows = 0, unit_columns = 0, unit_depth = 0;  // what is multiplied at once
   cost::MatrixProduct product;
 };

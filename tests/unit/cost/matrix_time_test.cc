@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time of a product on matrix units: by hand, and the shortest one among all tiles.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "stria/cost/workgroup/matrix_time.h"
+
+namespace stria::cost {
+namespace {
+
+GroupRates rates() {
+  GroupRates out;
+  out.units = 4;
+  out.multiply_adds = 128;
+  out.most_lanes = 1024;
+  out.most_group_lanes = 256;
+  out.registers = 262144;
+  out.lane_registers = 1024;
+  out.local_bytes = 32768;
+  out.bank_bytes = 128;
+  out.global_latency = 400;
+  out.global_bytes = 24;
+  return out;
+}
+
+MatrixUnit unit() { return {.multiply_adds = 256}; }
+
+MatrixProduct product(int64_t rows, int64_t columns, int64_t depth) {
+  return {.rows = rows, .columns = columns, .depth = depth};
+}
+
+// Nothing but one tile of 16 x 16 x 16 fits it, on one subgroup.
+MatrixProduct small(int64_t count) {
+  MatrixProduct out = product(16, 16, 16);
+  out.count = count;
+  out.passes = 9;
+  return out;
+}
+
+TEST(MatrixTime, FewGroupsByHand) {
+  const auto tile = shortest_matrix_tile(small(10), unit(), rates());
+  ASSERT_TRUE(tile);
+  EXPECT_EQ(tile->rows, 16);
+  EXPECT_EQ(tile->columns, 16);
+  EXPECT_EQ(tile->depth, 16);
+  EXPECT_EQ(tile->group_lanes, 32);
+  EXPECT_EQ(tile->groups, 10);
+  EXPECT_EQ(tile->steps, 9);
+  // Operands of 2 * 256 elements of 2 bytes; 16 rows of each are 16 bytes longer.
+  EXPECT_EQ(tile->local_bytes, 1024 + 2 * 16 * 16);
+  // Four units share ten groups: three beside each other at most.
+  EXPECT_EQ(tile->beside, 3);
+  // multiplying  16^3 multiply-adds, 256 in a cycle                         16
+  // local        1024 bytes staged, 1024 loaded, banks of 128 bytes         16
+  // work         that + 60                                                  92
+  // step         the largest of 3 * 92, 92 + 250 and 3 * 1024 / 24          342
+  EXPECT_EQ(tile->step_cycles, 342);
+  // group        2 * 400 + 9 * 342 + 3 * 1024 bytes of results / 24         4006
+  EXPECT_DOUBLE_EQ(tile->cycles, 4006);
+}
+
+TEST(MatrixTime, RoundsOfGroupsByHand) {
+  GroupRates four = rates();
+  four.unit_local_bytes = 4 * 1536;  // local memory for four groups
+  const auto tile = shortest_matrix_tile(small(100), unit(), four);
+  ASSERT_TRUE(tile);
+  EXPECT_EQ(tile->beside, 4);
+  // step of four groups: 4 * 92; of one: 92 + 250
+  EXPECT_EQ(tile->step_cycles, 368);
+  // Six rounds of 16 groups, and four groups that have a unit each.
+  const double four_groups = 800 + 9 * 368 + 4 * 1024.0 / 24, one = 800 + 9 * 342 + 1024.0 / 24;
+  EXPECT_DOUBLE_EQ(tile->cycles, 6 * four_groups + one);
+}
+
+TEST(MatrixTime, FetchingByHand) {
+  GroupRates slow = rates();
+  slow.global_bytes = 2;
+  const auto tile = shortest_matrix_tile(small(10), unit(), slow);
+  ASSERT_TRUE(tile);
+  EXPECT_EQ(tile->step_cycles, 3 * 1024 / 2);
+}
+
+TEST(MatrixTime, RowsAreLongerAlongWhatIsContiguous) {
+  MatrixProduct wide = product(32, 16, 16);
+  wide.left_along_depth = false;
+  wide.right_along_depth = true;
+  GroupRates one = rates();
+  one.most_group_lanes = 32;
+  const auto tile = shortest_matrix_tile(wide, unit(), one);
+  ASSERT_TRUE(tile);
+  // The left operand has 16 rows of `rows` elements, the right one 16 of 16.
+  EXPECT_EQ(tile->local_bytes, 2 * 16 * static_cast<double>(tile->rows + 16) + (16 + 16) * 16);
+}
+
+// The header's formula for one tile; infinite if it does not fit.
+double cycles_of(const MatrixProduct& p, const MatrixUnit& u, const GroupRates& r, int64_t rows,
+                 int64_t columns, int64_t depth, int64_t down, int64_t across) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  const int64_t lanes = down * across * u.subgroup_lanes;
+  const int64_t left = rows * depth * p.left_bytes, right = columns * depth * p.right_bytes;
+  const int64_t longer =
+      (p.left_along_depth ? rows : depth) + (p.right_along_depth ? columns : depth);
+  const int64_t local_bytes = left + right + 16 * longer;
+  const int64_t part_rows = rows / down, part_columns = columns / across;
+  const auto power_of_two = [](int64_t n) { return (n & (n - 1)) == 0; };
+  if (part_rows > 128 || part_columns > 128) return kNever;
+  // Which part has an element is said by bits of its coordinate.
+  if ((down > 1 && !power_of_two(part_rows)) || (across > 1 && !power_of_two(part_columns)))
+    return kNever;
+  const int64_t lane_bytes =
+      (part_rows * part_columns * p.sum_bytes + part_rows * u.depth * p.left_bytes +
+       u.columns * u.depth * p.right_bytes) /
+          u.subgroup_lanes +
+      (left + right) / lanes + 160;
+  if (lanes > r.most_group_lanes || lane_bytes > r.lane_registers || local_bytes > r.local_bytes)
+    return kNever;
+  double beside = std::min<double>(r.most_lanes / lanes, r.registers / (lanes * lane_bytes));
+  if (r.unit_local_bytes > 0) beside = std::min<double>(beside, r.unit_local_bytes / local_bytes);
+  if (beside < 1) return kNever;
+  const double groups = static_cast<double>(p.count * (p.rows / rows) * (p.columns / columns));
+  const double steps = static_cast<double>(p.passes * (p.depth / depth));
+  beside = std::min(beside, std::ceil(groups / r.units));
+  const auto group = [&](double c) {
+    const double work = static_cast<double>(rows * columns * depth) / u.multiply_adds +
+                        static_cast<double>(left * across + right * down + left + right) /
+                            static_cast<double>(r.bank_bytes) +
+                        60;
+    const double fetching = static_cast<double>(left + right) / r.global_bytes;
+    return 2 * r.global_latency + steps * std::max({c * work, work + 250, c * fetching}) +
+           c * static_cast<double>(rows * columns * p.sum_bytes) / r.global_bytes;
+  };
+  const double rounds = std::floor(groups / (r.units * beside));
+  const double rest = groups - rounds * r.units * beside;
+  return rounds * group(beside) + (rest > 0 ? group(std::ceil(rest / r.units)) : 0);
+}
+
+TEST(MatrixTime, ShortestOfAllTiles) {
+  std::vector<MatrixProduct> products = {product(256, 256, 256),  product(48, 96, 80),
+                                         product(1024, 64, 512),  product(16, 2048, 32),
+                                         product(208, 336, 1024), product(512, 512, 48)};
+  for (size_t i = 0; i < products.size(); ++i) {
+    products[i].count = static_cast<int64_t>(1 + 7 * (i % 3));
+    products[i].passes = i % 2 ? 9 : 1;
+    products[i].right_along_depth = i % 2;
+  }
+  for (const MatrixProduct& p : products) {
+    double best = std::numeric_limits<double>::infinity();
+    for (int64_t rows = 16; rows <= std::min<int64_t>(p.rows, 256); rows += 16)
+      for (int64_t columns = 16; columns <= std::min<int64_t>(p.columns, 256); columns += 16)
+        for (int64_t depth = 16; depth <= std::min<int64_t>(p.depth, 64); depth += 16)
+          for (int64_t down = 1; down <= 8; ++down)
+            for (int64_t across = 1; across <= 8; ++across) {
+              if (p.rows % rows || p.columns % columns || p.depth % depth) continue;
+              if (rows % (16 * down) || columns % (16 * across)) continue;
+              if ((down & (down - 1)) || (across & (across - 1))) continue;
+              best =
+                  std::min(best, cycles_of(p, unit(), rates(), rows, columns, depth, down, across));
+            }
+    const auto tile = shortest_matrix_tile(p, unit(), rates());
+    ASSERT_TRUE(tile);
+    EXPECT_DOUBLE_EQ(tile->cycles, best) << to_string(*tile);
+    EXPECT_DOUBLE_EQ(tile->cycles,
+                     cycles_of(p, unit(), rates(), tile->rows, tile->columns, tile->depth,
+                               tile->row_subgroups, tile->column_subgroups))
+        << to_string(*tile);
+  }
+}
+
+TEST(MatrixTime, NothingFits) {
+  const MatrixProduct whole = product(64, 64, 64);
+  ASSERT_TRUE(shortest_matrix_tile(whole, unit(), rates()));
+  EXPECT_FALSE(shortest_matrix_tile(product(24, 64, 64), unit(), rates()));
+  EXPECT_FALSE(shortest_matrix_tile(product(64, 40, 64), unit(), rates()));
+  EXPECT_FALSE(shortest_matrix_tile(product(64, 64, 8), unit(), rates()));
+  MatrixUnit no_rate = unit();
+  no_rate.multiply_adds = 0;
+  EXPECT_FALSE(shortest_matrix_tile(whole, no_rate, rates()));
+  GroupRates less = rates();
+  less.local_bytes = 1535;  // the smallest tile takes 1536
+  EXPECT_FALSE(shortest_matrix_tile(whole, unit(), less));
+  less = rates();
+  less.unit_local_bytes = 1535;
+  EXPECT_FALSE(shortest_matrix_tile(whole, unit(), less));
+  // One tile is all that there is: 256 bytes of a lane's registers.
+  less = rates();
+  less.lane_registers = 255;
+  EXPECT_FALSE(shortest_matrix_tile(small(10), unit(), less));
+  less.lane_registers = 256;
+  EXPECT_TRUE(shortest_matrix_tile(small(10), unit(), less));
+  less.registers = 256 * 32 - 1;
+  EXPECT_FALSE(shortest_matrix_tile(small(10), unit(), less));
+  less = rates();
+  less.most_group_lanes = 31;
+  EXPECT_FALSE(shortest_matrix_tile(whole, unit(), less));
+  less = rates();
+  less.most_lanes = 31;
+  EXPECT_FALSE(shortest_matrix_tile(whole, unit(), less));
+}
+
+TEST(MatrixTime, FasterUnitsNeverTakeLonger) {
+  for (const MatrixProduct& p : {product(1024, 1024, 1024), product(64, 512, 4096), small(1000)}) {
+    double before = std::numeric_limits<double>::infinity();
+    MatrixUnit faster = unit();
+    for (double multiply_adds = 16; multiply_adds <= 8192; multiply_adds *= 2) {
+      faster.multiply_adds = multiply_adds;
+      const auto tile = shortest_matrix_tile(p, faster, rates());
+      ASSERT_TRUE(tile);
+      EXPECT_LE(tile->cycles, before) << multiply_adds;
+      before = tile->cycles;
+    }
+    // And slow ones decide.
+    faster.multiply_adds = 16;
+    EXPECT_GT(shortest_matrix_tile(p, faster, rates())->cycles, before);
+  }
+}
+
+}  // namespace
+}  // namespace stria::cost
