@@ -125,17 +125,51 @@ TEST(MatrixProducts, WhatFollows) {
   }
 }
 
-// The result, what follows and another use of it are all wanted.
-TEST(MatrixProducts, SeveralResults) {
-  check(
-      "function (A[I, K], B[K, J], V[J]) -> (C, R, T) {"
-      " C[i, j : I, J] = +(A[i, k] * B[k, j]); R = C + V; T[j : J] = >(R[i, j]); }",
-      {{"A", {kHalf, {32, 16}}}, {"B", {kHalf, {16, 32}}}, {"V", {kHalf, {32}}}});
-  check(
-      "function (A[I, K], B[K, J], D[J, L]) -> (R) {"
-      " C[i, j : I, J] = +(A[i, k] * B[k, j]); P = (C > 0 ? C : 0);"
-      " R[i, l : I, L] = +(P[i, j] * D[j, l]); }",
-      {{"A", {kHalf, {32, 16}}}, {"B", {kHalf, {16, 32}}}, {"D", {kHalf, {32, 16}}}});
+// Programs with A[I, K], B[K, I], E[I, I] and W[I], of 32 and 48.
+constexpr const char* kPrograms[] = {
+    // The result and what follows it are both wanted.
+    "-> (C, R) { C[i, j : I, I] = +(A[i, k] * B[k, j]); R = C + W; }",
+    "-> (C, R, T) { C[i, j : I, I] = +(A[i, k] * B[k, j]); R = C + W; T[j : I] = >(R[i, j]); }",
+    // A product of a product, with something between.
+    "-> (R) { C[i, j : I, I] = +(A[i, k] * B[k, j]); P = (C > 0 ? C : 0);"
+    " R[i, l : I, I] = +(P[i, j] * E[j, l]); }",
+    // Two products in one sum; one of them is written with columns first.
+    "-> (R) { C[i, j : I, I] = +(A[i, k] * B[k, j]); D[i, j : I, I] = +(A[j, k] * B[k, i]);"
+    " R = C + D; }",
+    "-> (R) { C[i, j : I, I] = +(A[i, k] * B[k, j]); D[i, j : I, I] = +(E[i, k] * E[j, k]);"
+    " R = C * D - C; }",
+    // One tensor is both operands.
+    "-> (R) { C[i, j : I, I] = +(A[i, k] * A[j, k]); R = C + E; }",
+    "-> (C) { C[k, l : K, K] = +(A[i, k] * A[i, l]); }",
+    // What follows reads the result across, or a column of it.
+    "-> (R) { C[i, j : I, I] = +(A[i, k] * B[k, j]); T[i, j : I, I] = +(C[j, i]); R = C + T; }",
+    "-> (R) { C[i, j : I, I] = +(A[i, k] * B[k, j]); T[i : I] = +(C[i, 3]); R = C + T; }",
+    // One value for each row.
+    "-> (R) { C[i, j : I, I] = +(A[i, k] * B[k, j]); V[i, j : I, 1] = +(W[i]); R = C * V; }",
+    // Rows and columns of what follows are those of a larger tensor.
+    "-> (R) { C[i, j : I, 2*I] = +(A[i, k] * B[k, j]); R = (C > 0 ? C : 0); }",
+    // A part of the sums, beginning inside a tensor.
+    "-> (C) { C[i, j : I, I] = +(A[i, k] * B[k, j]), k < 16; }",
+    "-> (C) { C[i, j : I, I] = +(A[i, k + 16] * B[k + 8, j]), k < 16; }",
+    "-> (C) { C[i, j : 2*I, I] = +(A[i, k] * B[k, j]); }",
+    "-> (C) { C[2*i, j : 2*I, I] = +(A[i, k] * B[k, j]); }",
+    "-> (C) { C[i, j + 16 : I, I + 16] = +(A[i, k] * B[k, j]); }",
+    "-> (C) { C[i, j + 3 : I, I + 3] = +(A[i, k] * B[k, j]); }",
+    // The operands are what something else computed.
+    "-> (C) { P = A * 2; Q = exp(B); C[i, j : I, I] = +(P[i, k] * Q[k, j]); }",
+};
+
+TEST(MatrixProducts, AmongOtherKernels) {
+  int64_t groups = 0;
+  for (const char* program : kPrograms)
+    for (const TemplateSettings& settings : {kLarge, kSmall})
+      groups += check(std::string("function (A[I, K], B[K, I], E[I, I], W[I]) ") + program,
+                      {{"A", {kHalf, {32, 48}}},
+                       {"B", {kHalf, {48, 32}}},
+                       {"E", {kHalf, {32, 32}}},
+                       {"W", {kHalf, {32}}}},
+                      settings)["matrix_units: groups"];
+  EXPECT_GT(groups, 30);
 }
 
 TEST(MatrixProducts, RandomSizes) {
