@@ -247,6 +247,9 @@ Status Builder::matrix_operation(const Frame& frame, Body& out) {
     if (indices.size() != 2)
       return unsupported("'{}' of {} goes along {} indices; a matrix goes along two", ref.into,
                          name_of_block(block), indices.size());
+    if (!matrix.row.empty() && matrix.row != indices[0])
+      return unsupported("'{}' of {} has rows where another matrix has columns", ref.into,
+                         name_of_block(block));
     matrix.row = indices[0];
     matrix.column = indices[1];
   }
