@@ -84,15 +84,31 @@ TEST(MatrixTime, FetchingByHand) {
 }
 
 TEST(MatrixTime, RowsAreLongerAlongWhatIsContiguous) {
-  MatrixProduct wide = product(32, 16, 16);
-  wide.left_along_depth = false;
-  wide.right_along_depth = true;
-  GroupRates one = rates();
-  one.most_group_lanes = 32;
-  const auto tile = shortest_matrix_tile(wide, unit(), one);
+  MatrixUnit deep = unit();
+  deep.depth = 32;
+  MatrixProduct one_tile = product(16, 16, 32);
+  one_tile.left_along_depth = true;
+  one_tile.right_along_depth = true;
+  // Rows of the left operand, columns of the right one: 16 each are 16 bytes longer.
+  EXPECT_EQ(shortest_matrix_tile(one_tile, deep, rates())->local_bytes, 2048 + 16 * (16 + 16));
+  // 32 columns of the left operand: the depth.
+  one_tile.left_along_depth = false;
+  EXPECT_EQ(shortest_matrix_tile(one_tile, deep, rates())->local_bytes, 2048 + 16 * (32 + 16));
+  one_tile.right_along_depth = false;
+  EXPECT_EQ(shortest_matrix_tile(one_tile, deep, rates())->local_bytes, 2048 + 16 * (32 + 32));
+}
+
+// Which subgroup has an element is a bit of its coordinate, so that parts are powers of two.
+TEST(MatrixTime, PartsOfPowersOfTwo) {
+  MatrixProduct many = product(96, 16, 16);
+  many.count = 1000;
+  GroupRates few_registers = rates();
+  // One subgroup holds 32 rows in 320 bytes of a lane, and 48 in 384. Of 96, two would hold 48 each
+  // in 376.
+  few_registers.lane_registers = 380;
+  const auto tile = shortest_matrix_tile(many, unit(), few_registers);
   ASSERT_TRUE(tile);
-  // The left operand has 16 rows of `rows` elements, the right one 16 of 16.
-  EXPECT_EQ(tile->local_bytes, 2 * 16 * static_cast<double>(tile->rows + 16) + (16 + 16) * 16);
+  EXPECT_EQ(tile->rows / tile->row_subgroups, 32) << to_string(*tile);
 }
 
 // The header's formula for one tile; infinite if it does not fit.

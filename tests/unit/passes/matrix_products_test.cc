@@ -63,9 +63,13 @@ TEST(MatrixProducts, OrdersOfDimensions) {
                         first ? "I, K" : "K, I", second ? "K, J" : "J, K", result,
                         rows ? "I, J" : "J, I", left, right);
         using Sizes = std::vector<int64_t>;
-        auto counted = check(text, {{"A", {kHalf, first ? Sizes{32, 48} : Sizes{48, 32}}},
-                                    {"B", {kHalf, second ? Sizes{48, 64} : Sizes{64, 48}}}});
-        EXPECT_EQ(counted["matrix_units: groups"], 1) << text;
+        for (const TemplateSettings& settings : {kLarge, kSmall}) {
+          auto counted = check(text,
+                               {{"A", {kHalf, first ? Sizes{64, 48} : Sizes{48, 64}}},
+                                {"B", {kHalf, second ? Sizes{48, 64} : Sizes{64, 48}}}},
+                               settings);
+          EXPECT_EQ(counted["matrix_units: groups"], 1) << text;
+        }
       }
 }
 
@@ -85,11 +89,14 @@ TEST(MatrixProducts, Convolutions) {
   EXPECT_EQ(few["matrix_units: groups"], 0);
 }
 
+// Sums of the type in which they are stored, of which one subgroup could not hold all.
 TEST(MatrixProducts, OtherTypes) {
-  auto counted =
-      check("function (A[I, K], B[K, J]) -> (C) { C[i, j : I, J] = +(A[i, k] * B[k, j]); }",
-            {{"A", {DataType::u8, {32, 64}}}, {"B", {DataType::i8, {64, 32}}}});
-  EXPECT_EQ(counted["matrix_units: groups"], 1);
+  for (const TemplateSettings& settings : {kLarge, kSmall}) {
+    auto counted =
+        check("function (A[I, K], B[K, J]) -> (C) { C[i, j : I, J] = +(A[i, k] * B[k, j]); }",
+              {{"A", {DataType::u8, {64, 64}}}, {"B", {DataType::i8, {64, 64}}}}, settings);
+    EXPECT_EQ(counted["matrix_units: groups"], 1);
+  }
 }
 
 // What follows the product C, in a program that has V[J], W[I], E[I, J] and S[] too.
