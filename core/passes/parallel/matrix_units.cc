@@ -431,8 +431,7 @@ Status matrix_units(stripe::Program& program, const MatrixUnitsOptions& options,
       program, options.reqs, context, [&](Block& block, const TensorNames&) {
         context.matched();
         if (const Refusal refusal = MatrixGroup(block, options, context.model()).run())
-          return internal_error("group '{}' cannot run on matrices: {}", block.name,
-                                refusal.reason());
+          return unsupported("group '{}' cannot run on matrices: {}", block.name, refusal.reason());
         context.count("groups");
         context.changed();
         return Status();

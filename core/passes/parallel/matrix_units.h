@@ -48,7 +48,7 @@ struct MatrixUnitsOptions {
 };
 
 void describe(MatrixUnitsOptions& options, OptionFields& fields);
-// not_found if the model has units but not these; internal if a group is not as required.
+// not_found if the model has units but not these; unsupported if a group is not as required.
 Status matrix_units(stripe::Program& program, const MatrixUnitsOptions& options,
                     PassContext& context);
 
