@@ -79,6 +79,7 @@ class WorkCount {
     out.iterations += inside.iterations;
   }
   void add(const semtree::Barrier&, GroupWork& out) { out.operations += kSlowOperation; }
+  void add(const semtree::SubgroupBarrier&, GroupWork& out) { out.operations += 1; }
   void add(const semtree::Instruction& instruction, GroupWork& out) {
     for (const auto& operand : instruction.operands)
       out.operations += static_cast<double>(operand.slots.size());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "stria/semtree/tree/tree.h"
 
@@ -13,6 +14,10 @@ namespace stria::lanes {
 struct Party {
   int64_t number = -1;  // -1: nobody
   const semtree::Statement* statement = nullptr;
+  // Of a lane, if barriers of its subgroup order what it touches: which one (-1: none do), and the
+  // last of these barriers.
+  int64_t subgroup = -1;
+  uint64_t since = 0;
 };
 
 class AccessRecord {
@@ -22,11 +27,18 @@ class AccessRecord {
   // so that one of the two accesses is a write and nothing orders them; nobody: number -1.
   Party add(uint64_t phase, Party party, bool writes) {
     if (phase != phase_) *this = AccessRecord(phase);
+    const auto is_ordered = [&](const Party& before) {
+      return before.subgroup >= 0 && before.subgroup == party.subgroup &&
+             before.since != party.since;
+    };
     const auto other = [&](const Party& before) {
-      return before.number >= 0 && before.number != party.number;
+      return before.number >= 0 && before.number != party.number && !is_ordered(before);
     };
     if (other(writer_)) return writer_;
     if (!writes) {
+      // Whom a reader before the subgroup's barrier would be told of, this one is told of, too.
+      if (is_ordered(other_reader_)) other_reader_ = {};
+      if (is_ordered(reader_)) reader_ = std::exchange(other_reader_, {});
       // Two different readers are enough to tell every writer that it is not alone.
       if (reader_.number < 0)
         reader_ = party;

@@ -69,7 +69,8 @@ class KernelRun {
     return any;
   }
 
-  // Statements that hold an operation on matrices, which lanes of a subgroup run side by side.
+  // Statements that hold an operation on matrices, or a barrier of the subgroup: its lanes run them
+  // side by side.
   bool find_matrices(const Body& body) {
     bool any = false;
     for (const Statement& statement : body) {
@@ -77,7 +78,8 @@ class KernelRun {
                    std::holds_alternative<semtree::MatrixLoad>(statement.op) ||
                    std::holds_alternative<semtree::MatrixStore>(statement.op) ||
                    std::holds_alternative<semtree::MatrixMultiply>(statement.op) ||
-                   std::holds_alternative<semtree::ElementLoop>(statement.op);
+                   std::holds_alternative<semtree::ElementLoop>(statement.op) ||
+                   std::holds_alternative<semtree::SubgroupBarrier>(statement.op);
       if (auto* loop = std::get_if<semtree::For>(&statement.op)) holds = find_matrices(loop->body);
       if (auto* branch = std::get_if<semtree::If>(&statement.op))
         holds = find_matrices(branch->then);
@@ -215,6 +217,10 @@ class KernelRun {
         for (const int64_t lane : members) lanes_.set(lane, loop->var, i);
         STRIA_RETURN_IF_ERROR(in_subgroup(loop->body, members));
       }
+      return {};
+    }
+    if (std::holds_alternative<semtree::SubgroupBarrier>(statement.op)) {
+      memory_.pass_subgroup(members[0] / subgroup_lanes_);
       return {};
     }
     if (auto* fill = std::get_if<semtree::MatrixFill>(&statement.op)) {

@@ -6,9 +6,9 @@
 
 #include <functional>
 
-#include "kernel_run.h"
 #include "matrix_kernel.h"
 #include "matrix_values.h"
+#include "product_run.h"
 #include "program_run.h"
 #include "stria/base/file.h"
 #include "stria/semtree/tree/expr.h"
@@ -26,67 +26,6 @@ constexpr DataType kIndex = DataType::i32;
 
 ExprRef number(int64_t value) { return integer(kIndex, value); }
 ExprRef index(int which) { return variable(which, {kIndex, 1}); }
-
-// What a run of the kernel gives, on tensors of small whole numbers.
-class ProductRun {
- public:
-  explicit ProductRun(const MatrixKernel& kernel) : kernel_(kernel), function(kernel.function()) {
-    for (size_t p = 0; p < function.params.size(); ++p) {
-      memories_.emplace_back(function.params[p].type, function.params[p].span);
-      for (int64_t i = 0; p > 0 && i < memories_[p].count(); ++i)
-        memories_[p].store(
-            i, {convert(Scalar::of_int(DataType::i32, content(p, i)), function.params[p].type),
-                false});
-    }
-  }
-
-  // "", or what is found.
-  std::string message(uint64_t seed = 1) {
-    std::vector<Argument> arguments;
-    for (Memory& memory : memories_) arguments.push_back({&memory, 0});
-    return run_kernel(function, arguments, seed, counts, kernel_.subgroup).message();
-  }
-  // "", or an element of R that is wrong.
-  std::string wrong() const {
-    for (int64_t r = 0; r < MatrixKernel::kRows; ++r)
-      for (int64_t c = 0; c < MatrixKernel::kColumns; ++c) {
-        int64_t sum = content(3, c);
-        for (int64_t k = 0; k < MatrixKernel::kDepth; ++k)
-          sum +=
-              content(1, r * MatrixKernel::kDepth + k) * content(2, k * MatrixKernel::kColumns + c);
-        const Value got = memories_[0].load(kernel_.columns ? c * MatrixKernel::kRows + r
-                                                            : r * MatrixKernel::kColumns + c);
-        if (got.poison || got.scalar.to_double() != static_cast<double>(std::max<int64_t>(sum, 0)))
-          return fmt::format("R[{}, {}] is {}{}, not {}", r, c, to_string(got.scalar),
-                             got.poison ? " (never written)" : "", std::max<int64_t>(sum, 0));
-      }
-    return "";
-  }
-  // Of a change of the kernel, for several orders of the lanes.
-  std::string found(const std::function<void(Function&)>& change) {
-    change(function);
-    std::string out;
-    for (const uint64_t seed : {1, 2, 3}) {
-      const std::string now = message(seed);
-      if (now.empty()) return "";
-      out = now;
-    }
-    return out;
-  }
-
- private:
-  static int64_t content(size_t param, int64_t i) {
-    // Not the same if rows and columns change places.
-    return (i * 7 + i / 16 * 2 + static_cast<int64_t>(param)) % 5 - (param == 2 ? 1 : 2);
-  }
-
-  MatrixKernel kernel_;
-  std::vector<Memory> memories_;
-
- public:
-  Function function;
-  RunCounts counts;
-};
 
 std::string found(const std::function<void(Function&)>& change) {
   return ProductRun(MatrixKernel{}).found(change);
@@ -289,6 +228,59 @@ TEST(MatrixRun, OfADeviceProgram) {
       for (int64_t k = 0; k < kTile; ++k) sum += value(a, m * kTile + k) * value(b, k * kTile + n);
       ASSERT_EQ(value(r, m * kTile + n), sum) << m << ", " << n;
     }
+}
+
+// Two subgroups of 4 lanes. Each lane has written an element of the array that all share; then
+// `rest`, in which `lane` and `first` (of its subgroup) are variables.
+std::string found_behind_writes(const std::function<Body(int lane, int first, int value)>& rest) {
+  enum { kLane, kFirst, kValue };
+  Function f;
+  f.name = "k";
+  f.index_type = kIndex;
+  f.arrays = {{.name = "S", .type = kIndex, .count = 8, .shared = true}};
+  for (const char* name : {"lane", "first", "value"}) f.vars.push_back({name, {kIndex, 1}});
+  f.lane_var = kLane;
+  f.group_lanes = 8;
+  f.body = {{Let{kFirst, binary(Op::mul, binary(Op::div, index(kLane), number(4)), number(4))}},
+            {Store{{.memory = 0, .offset = index(kLane)}, index(kLane)}},
+            {SubgroupBarrier{}}};
+  for (Statement& statement : rest(kLane, kFirst, kValue)) f.body.push_back(std::move(statement));
+  std::string out;
+  for (const uint64_t seed : {1, 2, 3}) {
+    RunCounts counts;
+    const std::string now(run_kernel(f, {}, seed, counts, 4).message());
+    if (now.empty()) return "";
+    out = now;
+  }
+  return out;
+}
+
+TEST(MatrixRun, BarriersOfSubgroups) {
+  const auto read = [](ExprRef element, int into) {
+    return Statement{Load{into, {.memory = 0, .offset = std::move(element)}}};
+  };
+  EXPECT_EQ(found_behind_writes([&](int lane, int, int value) {
+              return Body{read(binary(Op::bit_xor, index(lane), number(1)), value)};
+            }),
+            "");
+  const std::string race = "with no barrier between that orders it";
+  EXPECT_THAT(found_behind_writes([&](int lane, int, int value) {
+                return Body{read(binary(Op::bit_xor, index(lane), number(4)), value)};
+              }),
+              HasSubstr(race))
+      << "they do not order what another subgroup does";
+  // Readers before a barrier do not hide those behind it.
+  const auto written = [&](bool at_once) {
+    return found_behind_writes([&](int lane, int first, int value) {
+      Body out = {read(index(first), value), {SubgroupBarrier{}}, read(index(first), value)};
+      if (!at_once) out.push_back({SubgroupBarrier{}});
+      const ExprRef third = binary(Op::eq, binary(Op::sub, index(lane), index(first)), number(2));
+      out.push_back({If{third, {{Store{{.memory = 0, .offset = index(first)}, number(5)}}}, {}}});
+      return out;
+    });
+  };
+  EXPECT_EQ(written(false), "");
+  EXPECT_THAT(written(true), HasSubstr(race));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "touched_memory.h"
 
+#include "stria/poly/affine.h"
+
 namespace stria::lanes {
 namespace {
 
@@ -22,6 +24,8 @@ TouchedMemory::TouchedMemory(const semtree::Function& function,
       arguments_(arguments),
       counts_(counts),
       subgroup_lanes_(subgroup_lanes) {
+  if (subgroup_lanes > 0)
+    subgroup_phases_.resize(static_cast<size_t>(ceil_div(function.group_lanes, subgroup_lanes)));
   for (const semtree::Array& array : function.arrays)
     arrays_.emplace_back(array.type, array.count * copies_of(array), array.shared);
 }
@@ -68,6 +72,10 @@ void TouchedMemory::pass(const semtree::Barrier& barrier) {
   if (barrier.parameters) parameters_phase_ = shared_phase_;
 }
 
+void TouchedMemory::pass_subgroup(int64_t subgroup) {
+  subgroup_phases_[static_cast<size_t>(subgroup)] = next_phase();
+}
+
 bool TouchedMemory::is_own(int memory) const {
   return !function_.is_param(memory) && !function_.array(memory).shared;
 }
@@ -108,8 +116,13 @@ Result<TouchedMemory::Element> TouchedMemory::reach(int memory, int64_t element,
   if (element < 0 || element >= array.count) return outside(array.count);
   const Element out{&arrays_[static_cast<size_t>(memory) - function_.params.size()],
                     array.shared ? element : lane * array.count + element};
-  if (array.shared)
-    STRIA_RETURN_IF_ERROR(record(out, nullptr, {lane, &statement}, writes, name, element));
+  if (!array.shared) return out;
+  Party by{lane, &statement};
+  if (subgroup_lanes_ > 0) {
+    by.subgroup = lane / subgroup_lanes_;
+    by.since = subgroup_phases_[static_cast<size_t>(by.subgroup)];
+  }
+  STRIA_RETURN_IF_ERROR(record(out, nullptr, by, writes, name, element));
   return out;
 }
 

@@ -29,6 +29,7 @@ class TouchedMemory {
   void begin_launch();
   void begin_group(int64_t group);
   void pass(const semtree::Barrier& barrier);
+  void pass_subgroup(int64_t subgroup);
 
   struct Element {
     Memory* memory = nullptr;
@@ -63,6 +64,7 @@ class TouchedMemory {
   // the group in parameters through which they hand nothing on, since a barrier in those through
   // which they do, and in shared arrays.
   uint64_t launch_ = 0, group_phase_ = 0, parameters_phase_ = 0, shared_phase_ = 0;
+  std::vector<uint64_t> subgroup_phases_;  // since the subgroup's last barrier of its own
   int64_t group_ = 0;
 };
 

@@ -69,7 +69,7 @@ VulkanMachine vulkan_machine(const VulkanNumbers& numbers) {
   out.features = everything();
   out.features.shared_views16 = out.features.shared_views8 = numbers.narrow_shared;
   // Matrices are rounded to halves whole, as the hardware rounds.
-  out.features.of16.rounds_to_even = numbers.matrices;
+  if (numbers.matrices) out.features.of16 = {true, true, true};
   if (numbers.matrices)
     for (const DataType sum : {DataType::fp32, DataType::fp16})
       out.features.matrices.push_back({16, 16, 16, DataType::fp16, DataType::fp16, sum});

@@ -170,6 +170,8 @@ class Printer {
         out_ += indent + "for elements {\n";
         body(s->body, depth + 1);
         out_ += indent + "}\n";
+      } else if (std::holds_alternative<SubgroupBarrier>(statement.op)) {
+        out_ += indent + "barrier of the subgroup\n";
       } else {
         out_ += indent + (std::get<Barrier>(statement.op).parameters ? "barrier of parameters\n"
                                                                      : "barrier\n");

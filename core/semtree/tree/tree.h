@@ -171,6 +171,8 @@ struct If {
 struct Barrier {
   bool parameters = false;
 };
+// The same of the lanes of a subgroup, for arrays that the group shares. All of them come to it.
+struct SubgroupBarrier {};
 // A hint that asks for the memory of a place, all of whose lanes lie in a row. It may lie beyond
 // the memory.
 struct Prefetch {
@@ -231,7 +233,7 @@ struct ElementLoop {
 
 struct Statement {
   std::variant<Let, Load, Store, For, If, Barrier, Instruction, Prefetch, MatrixFill, MatrixLoad,
-               MatrixStore, MatrixMultiply, ElementLoop>
+               MatrixStore, MatrixMultiply, ElementLoop, SubgroupBarrier>
       op;
 };
 

@@ -6,7 +6,7 @@
 #include "emit/kernel_memory.h"
 #include "emit/math_calls.h"
 #include "emit/matrices.h"
-#include "emit/matrix_check.h"
+#include "emit/matrix_patches.h"
 #include "emit/module.h"
 #include "emit/program.h"
 #include "emit/requirements.h"
@@ -150,13 +150,14 @@ class KernelEmitter {
 
 Result<std::vector<uint32_t>> emit(const KernelCode& kernel, const Features& features,
                                    bool any_offset) {
-  const std::string where = fmt::format("kernel '{}'", kernel.name);
-  if (Status lacks = check_device(kernel.function, features); !lacks.ok())
-    return lacks.with_context(where);
+  const std::string where =
+      fmt::format("kernel '{}'{}", kernel.name, any_offset ? " for tensors at any offset" : "");
+  KernelCode code = kernel;
   if (any_offset)
-    if (Status status = check_matrices_at_any_offset(kernel.function); !status.ok())
-      return status.with_context(where);
-  Result<std::vector<uint32_t>> words = KernelEmitter(kernel, features).emit(any_offset);
+    code.function = through_patches(kernel.function, features, kernel.matrix_lanes, true);
+  if (Status lacks = check_device(code.function, features, code.shared_bytes); !lacks.ok())
+    return lacks.with_context(where);
+  Result<std::vector<uint32_t>> words = KernelEmitter(code, features).emit(any_offset);
   if (!words) return words.status().with_context(where);
   return words;
 }

@@ -158,12 +158,6 @@ class MatrixCheck {
             "a matrix of {} in '{}' is converted from {}: only floats to floats and "
             "integers to integers are",
             stria::name_of(to), name, stria::name_of(from));
-      // Whole matrices are converted as the hardware does it.
-      if (to == DataType::fp16 && !features_.of16.rounds_to_even)
-        return unsupported(
-            "a matrix of {} is rounded to fp16 in '{}'; '{}' does not promise to "
-            "round to the nearest number (shaderRoundingModeRTEFloat16)",
-            stria::name_of(from), name, features_.device);
     }
     if (!function_.is_param(memory)) {
       if (!features_.shared_views)
@@ -214,18 +208,6 @@ MatrixLines lines_of(const MatrixPlace& place, const Array::Fragment& form, Data
 
 Status check_matrices(const Function& function, const Features& features) {
   return MatrixCheck(function, features).run();
-}
-
-Status check_matrices_at_any_offset(const Function& function) {
-  Status status;
-  semtree::walk(function.body, [&](const Statement& statement) {
-    const Moved moved = moved_by(statement);
-    if (status.ok() && moved.place && function.is_param(moved.place->place.memory))
-      status = unsupported(
-          "matrices lie in tensor '{}', which must begin at a multiple of {} bytes, and does not",
-          function.memory_name(moved.place->place.memory), semtree::kMemoryAlignment);
-  });
-  return status;
 }
 
 }  // namespace stria::vulkan

@@ -27,7 +27,5 @@ MatrixLines lines_of(const semtree::MatrixPlace& place, const semtree::Array::Fr
 // unsupported, naming the matrix, what is wrong and the device, if the device has no such products
 // or matrices, or if they lie in memory as Vulkan does not allow.
 Status check_matrices(const semtree::Function& function, const Features& features);
-// The same if tensors may begin at any multiple of their elements' size.
-Status check_matrices_at_any_offset(const semtree::Function& function);
 
 }  // namespace stria::vulkan

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "emit/matrix_patches.h"
 #include "emit/requirements.h"
 #include "stria/poly/affine.h"
 
@@ -27,6 +28,7 @@ Result<std::array<int64_t, 3>> spread(int64_t count, const std::array<int64_t, 3
 Result<KernelCode> describe(const semtree::KernelBlock& block, size_t number,
                             const Features& features, const semtree::SourceOptions& options) {
   STRIA_ASSIGN(semtree::Function function, semtree::build_kernel(block, options));
+  function = through_patches(std::move(function), features, options.build.subgroup_lanes, false);
   semtree::KernelDescription about = semtree::describe(block, function, number, options);
   KernelCode out;
   const std::string where = fmt::format("kernel '{}'", about.name);
@@ -44,6 +46,7 @@ Result<KernelCode> describe(const semtree::KernelBlock& block, size_t number,
   out.statement = about.statement;
   out.group_lanes = about.group_points;
   out.arguments = std::move(about.arguments);
+  out.shared_bytes = options.shared_bytes;
   out.matrix_lanes = options.build.subgroup_lanes;
   // The product may be more than 64 bits hold: then the device refuses it (group_check.h).
   out.takes_base_group = double{1} * out.groups[0] * out.groups[1] * out.groups[2] >

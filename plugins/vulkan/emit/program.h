@@ -44,8 +44,11 @@ struct KernelCode {
   std::vector<semtree::KernelArgument> arguments;
   // Lanes of the subgroups that hold matrices together; 0: none do on this device.
   int64_t matrix_lanes = 0;
+  int64_t shared_bytes = INT64_MAX;  // that a group has at most
   bool takes_base_group = false;
   bool addresses_in_buffer = false;
+  // Matrices that may not go straight to and from aligned tensors go by patches
+  // (matrix_patches.h).
   semtree::Function function;
   std::string semtree;  // printed, if asked for
 };
@@ -64,7 +67,8 @@ Result<std::vector<KernelCode>> build_kernels(const stripe::Program& program,
                                               const semtree::SourceOptions& options);
 
 // The module's words. `any_offset`: an argument's first element may lie at any multiple of its
-// size; otherwise each lies at a multiple of semtree::kMemoryAlignment bytes.
+// size; otherwise each lies at a multiple of semtree::kMemoryAlignment bytes. Fails as
+// build_kernels does; for any offset, a kernel with matrices may need more memory that lanes share.
 Result<std::vector<uint32_t>> emit(const KernelCode& kernel, const Features& features,
                                    bool any_offset = false);
 

@@ -36,7 +36,9 @@ void Statements::add(const Body& body) {
     } else if (auto* s = std::get_if<semtree::If>(&statement.op)) {
       add(*s);
     } else if (auto* s = std::get_if<semtree::Barrier>(&statement.op)) {
-      add(*s);
+      add_barrier(spv::Scope::Workgroup, s->parameters);
+    } else if (std::holds_alternative<semtree::SubgroupBarrier>(statement.op)) {
+      add_barrier(spv::Scope::Subgroup, false);
     } else if (auto* s = std::get_if<semtree::ElementLoop>(&statement.op)) {
       add(*s);
     } else if (auto* s = std::get_if<semtree::MatrixFill>(&statement.op)) {
@@ -123,14 +125,14 @@ void Statements::add(const semtree::If& branch) {
   }
 }
 
-void Statements::add(const semtree::Barrier& barrier) {
+void Statements::add_barrier(spv::Scope of, bool parameters) {
   using Semantics = spv::MemorySemanticsMask;
   Semantics semantics = Semantics::AcquireRelease | Semantics::WorkgroupMemory |
                         Semantics::MakeAvailable | Semantics::MakeVisible;
-  if (barrier.parameters) semantics = semantics | Semantics::UniformMemory;
-  const Id group = values_.word(static_cast<uint32_t>(spv::Scope::Workgroup));
+  if (parameters) semantics = semantics | Semantics::UniformMemory;
+  const Id scope = values_.word(static_cast<uint32_t>(of));
   module_.add(spv::Op::OpControlBarrier,
-              {group, group, values_.word(static_cast<uint32_t>(semantics))});
+              {scope, scope, values_.word(static_cast<uint32_t>(semantics))});
 }
 
 }  // namespace stria::vulkan

@@ -41,7 +41,8 @@ class Statements {
   // Runs `body` with each number from `lower` up to the one before `upper`.
   void loop(DataType type, Id lower, Id upper, bool unroll, const std::function<void(Id)>& body);
   void add(const semtree::If& branch);
-  void add(const semtree::Barrier& barrier);
+  // `parameters`: it orders tensors, too.
+  void add_barrier(spv::Scope of, bool parameters);
   DataType type_of(int var) const { return variables_[static_cast<size_t>(var)].type.scalar; }
 
   Module& module_;

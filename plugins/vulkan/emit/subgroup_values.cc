@@ -15,7 +15,8 @@ bool is_subgroup_operation(const semtree::Statement& statement) {
          std::holds_alternative<semtree::MatrixLoad>(statement.op) ||
          std::holds_alternative<semtree::MatrixStore>(statement.op) ||
          std::holds_alternative<semtree::MatrixMultiply>(statement.op) ||
-         std::holds_alternative<semtree::ElementLoop>(statement.op);
+         std::holds_alternative<semtree::ElementLoop>(statement.op) ||
+         std::holds_alternative<semtree::SubgroupBarrier>(statement.op);
 }
 
 SubgroupValues::SubgroupValues(const semtree::Function& function, int64_t subgroup_lanes)

@@ -4,19 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
-#include <array>
-#include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 
 #include "emit/group_check.h"
 #include "emit/matrix_check.h"
 #include "emit/spirv.h"
 #include "matrix_kernel.h"
+#include "matrix_modules.h"
 #include "measure/matrix_rate_kernel.h"
 #include "stria/semtree/tree/print.h"
 
@@ -27,90 +22,9 @@ using semtree::Function;
 using test::MatrixKernel;
 using testing::AllOf;
 using testing::HasSubstr;
-namespace fs = std::filesystem;
-
-Features device() {
-  Features out;
-  out.device = "Made-up GPU";
-  out.fp64 = out.fp16 = out.int64 = out.int16 = out.int8 = out.storage16 = out.storage8 = true;
-  out.shared_views = out.shared_views16 = out.shared_views8 = true;
-  out.of16 = out.of32 = {true, true, true};
-  out.spirv_version = 0x00010600;
-  out.matrices = {{16, 16, 16, DataType::fp16, DataType::fp16, DataType::fp32},
-                  {16, 16, 16, DataType::fp16, DataType::fp16, DataType::fp16},
-                  {16, 16, 16, DataType::i8, DataType::i8, DataType::i32},
-                  {16, 16, 16, DataType::u8, DataType::u8, DataType::u32}};
-  return out;
-}
-
-KernelCode code_of(Function function) {
-  KernelCode out;
-  out.name = "product";
-  out.group_lanes = function.group_lanes;
-  out.function = std::move(function);
-  return out;
-}
-
-std::string text_of(const KernelCode& kernel, const Features& features = device()) {
-  const auto words = emit(kernel, features);
-  if (!words.ok()) return std::string(words.status().message());
-  return disassemble(*words).value();
-}
-std::string text_of(const MatrixKernel& kernel) { return text_of(code_of(kernel.function())); }
-
-size_t count(const std::string& text, const std::string& part) {
-  size_t out = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++out;
-  return out;
-}
-
-// What a command prints, and how it ends.
-std::pair<std::string, int> output_of(const std::string& command) {
-  std::pair<std::string, int> out;
-  FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
-  std::array<char, 4096> part;
-  while (pipe && std::fgets(part.data(), part.size(), pipe)) out.first += part.data();
-  out.second = pipe ? ::pclose(pipe) : -1;
-  return out;
-}
-
-// "", or what spirv-val finds.
-std::string invalid(const std::vector<uint32_t>& words) {
-  const fs::path file = fs::path(testing::TempDir()) / fmt::format("matrices_{}.spv", ::getpid());
-  std::ofstream(file, std::ios::binary)
-      .write(reinterpret_cast<const char*>(words.data()),
-             static_cast<std::streamsize>(words.size() * 4));
-  const auto [text, status] =
-      output_of(fmt::format("'{}' --target-env vulkan1.3 '{}'", STRIA_SPIRV_VAL, file.string()));
-  fs::remove(file);
-  return status == 0 ? "" : text + " (ended with " + std::to_string(status) + ")";
-}
-
-// Debian's spirv-val of 2023 does not know the extension.
-bool knows_matrices() {
-  const auto [text, status] = output_of(fmt::format("'{}' --version", STRIA_SPIRV_VAL));
-  return status == 0 && text.find("v2023") == std::string::npos;
-}
-
-std::vector<MatrixKernel> kernels() {
-  std::vector<MatrixKernel> out;
-  for (const bool columns : {false, true}) {
-    out.push_back({.columns = columns});
-    out.push_back({.result = DataType::fp16, .columns = columns});
-    out.push_back({.operand = DataType::i8,
-                   .sum = DataType::i32,
-                   .result = DataType::i32,
-                   .columns = columns});
-    out.push_back({.operand = DataType::u8,
-                   .sum = DataType::u32,
-                   .result = DataType::u32,
-                   .columns = columns});
-  }
-  return out;
-}
 
 TEST(Matrices, ModulesAreValid) {
-  if (!fs::exists(STRIA_SPIRV_VAL) || !knows_matrices()) {
+  if (!knows_matrices()) {
     ASSERT_EQ(std::getenv("STRIA_TEST_NEEDS_DRIVERS"), nullptr)
         << STRIA_SPIRV_VAL << " of 2024 or later is not there: tools/drivers.sh fetches it";
     GTEST_SKIP();
@@ -119,7 +33,7 @@ TEST(Matrices, ModulesAreValid) {
     for (const MatrixKernel& kernel : kernels()) {
       Features features = device();
       features.int64 = int64;
-      const auto words = emit(code_of(kernel.function()), features);
+      const auto words = emit(code_of(kernel.function(), features), features);
       ASSERT_TRUE(words.ok()) << words.status().to_string();
       EXPECT_EQ(invalid(*words), "") << disassemble(*words).value();
     }
@@ -146,7 +60,7 @@ TEST(Matrices, TheKernelOfEachRateIsEmitted) {
     EXPECT_EQ(count(text, " OpCooperativeMatrixLoadKHR "), 2 + kMatrixSums);
     EXPECT_EQ(count(text, "OpCooperativeMatrixStoreKHR "), kMatrixSums);
     EXPECT_EQ(check_group(kernel.code, features, Limits{}, 32).to_string(), "ok");
-    if (fs::exists(STRIA_SPIRV_VAL) && knows_matrices()) {
+    if (knows_matrices()) {
       EXPECT_EQ(invalid(*words), "") << text;
     }
   }
@@ -262,14 +176,6 @@ TEST(Matrices, NamesWhatTheDeviceLacks) {
        same,
        [](Features& f) { f.shared_views = false; },
        {"'S'", "workgroupMemoryExplicitLayout"}},
-      {"rounding",
-       [](Function& f) { f.params[MatrixKernel::kR].type = DataType::fp16; },
-       [](Features& f) { f.of16.rounds_to_even = false; },
-       {"'R'", "fp16", "shaderRoundingModeRTEFloat16"}},
-      {"floats to integers",
-       [](Function& f) { f.params[MatrixKernel::kR].type = DataType::i32; },
-       whole,
-       {"'R'", "i32", "fp32"}},
       {"place",
        [](Function& f) { place_of(f, MatrixKernel::kA).place.multiple = 4; },
        whole,
@@ -305,20 +211,13 @@ TEST(Matrices, NamesWhatTheDeviceLacks) {
     Features features = device();
     refusal.change_kernel(function);
     refusal.change_device(features);
-    const auto words = emit(code_of(function), features);
+    const auto words = emit(code_of(function, features), features);
     ASSERT_FALSE(words.ok());
     EXPECT_EQ(words.status().code(), StatusCode::unsupported);
     const std::string message(words.status().message());
     EXPECT_THAT(message, HasSubstr("kernel 'product'"));
     for (const std::string& part : refusal.parts) EXPECT_THAT(message, HasSubstr(part));
   }
-}
-
-TEST(Matrices, BeginWhereTensorsAreAligned) {
-  const auto words = emit(code_of(MatrixKernel{}.function()), device(), true);
-  ASSERT_FALSE(words.ok());
-  EXPECT_THAT(std::string(words.status().message()),
-              AllOf(HasSubstr("'A'"), HasSubstr("multiple of 64 bytes")));
 }
 
 // A line shorter than 16 bytes asks for less.
