@@ -63,7 +63,7 @@ std::vector<MatrixForm> matrix_forms(const Instance& vk, VkPhysicalDevice device
 }
 
 bool is_instruction(const MatrixForm& form) {
-  return form.sum == DataType::fp32 || form.sum == DataType::i32;
+  return form.sum == DataType::fp32 || form.sum == DataType::i32 || form.sum == DataType::u32;
 }
 
 std::string instruction_name(const MatrixForm& form) {

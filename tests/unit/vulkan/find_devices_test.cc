@@ -316,7 +316,7 @@ TEST(FindDevices, ListsProductsOfMatricesOfSubgroups) {
   std::vector<std::string> names;
   for (const auto& [name, instruction] : instructions.items()) names.push_back(name);
   EXPECT_THAT(names, ElementsAre("matrix_bf16_fp32_16x16x16", "matrix_fp16_fp32_16x8x8",
-                                 "matrix_i8_i32_16x16x32"));
+                                 "matrix_i8_i32_16x16x32", "matrix_u8_u32_16x16x32"));
   EXPECT_EQ(instructions["matrix_fp16_fp32_16x8x8"], nlohmann::json::parse(R"({
       "idxs": [{"name": "m", "size": 16}, {"name": "n", "size": 8}, {"name": "k", "size": 8}],
       "operands": {
