@@ -34,13 +34,14 @@ const interp::TensorArg* find(const std::vector<interp::TensorArg>& tensors,
 }  // namespace
 
 Status run_program(const stripe::Program& program, const semtree::SourceOptions& options,
-                   const std::vector<interp::TensorArg>& tensors, uint64_t seed,
-                   RunCounts& counts) {
+                   const std::vector<interp::TensorArg>& tensors, uint64_t seed, RunCounts& counts,
+                   const KernelChange& change) {
   STRIA_ASSIGN(const semtree::ProgramKernels kernels, semtree::kernels_of(program));
   std::vector<semtree::Function> functions;
   std::vector<hal::KernelInfo> infos;
   for (const semtree::KernelBlock& kernel : kernels.kernels) {
     STRIA_ASSIGN(functions.emplace_back(), semtree::build_kernel(kernel, options));
+    if (change) functions.back() = change(std::move(functions.back()));
     infos.push_back(info_of(kernel, functions.back()));
   }
   STRIA_ASSIGN(const exec::Plan plan, exec::make_plan(program, infos));

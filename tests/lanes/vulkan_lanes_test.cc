@@ -88,22 +88,24 @@ TEST(VulkanTiles, OfMatrices) {
   for (const int64_t subgroup : {16, 32, 64})
     machines.push_back(vulkan_machine({.subgroup = subgroup, .local_KiB = 48, .matrices = true}));
   uint64_t seed = first_seed();
-  for (const char* behind : {"R = S;", "R = S + B;", "R = S + B < 0 ? 0 : S + B;"})
-    for (const auto& [m, n, k] :
-         {std::array<int64_t, 3>{64, 64, 64}, {128, 64, 96}, {48, 96, 80}}) {
-      auto program =
-          passes::make_program(fmt::format("function (A[M, K], W[K, N], B[N]) -> (R) {{\n"
-                                           "S[m, n : M, N] = +(A[m, k] * W[k, n]);\n{}\n}}",
-                                           behind),
-                               {{"A", {DataType::fp16, {m, k}}},
-                                {"W", {DataType::fp16, {k, n}}},
-                                {"B", {DataType::fp16, {n}}}});
-      ASSERT_TRUE(program.ok()) << program.status().to_string();
-      EXPECT_EQ(wrong_on_any(machines, *program, ++seed, false, counts), "")
-          << behind << " " << m << " x " << n << " x " << k;
-    }
+  for (const DataType type : {DataType::fp16, DataType::bf16, DataType::i8, DataType::u8}) {
+    const int64_t before = counts.runs.products;
+    for (const char* behind : {"R = S;", "R = S + B;", "R = S + B < 0 ? 0 : S + B;"})
+      for (const auto& [m, n, k] :
+           {std::array<int64_t, 3>{64, 64, 64}, {128, 64, 96}, {48, 96, 80}}) {
+        auto program = passes::make_program(
+            fmt::format("function (A[M, K], W[K, N], B[N]) -> (R) {{\n"
+                        "S[m, n : M, N] = +(A[m, k] * W[k, n]);\n{}\n}}",
+                        behind),
+            {{"A", {type, {m, k}}}, {"W", {type, {k, n}}}, {"B", {type, {n}}}});
+        ASSERT_TRUE(program.ok()) << program.status().to_string();
+        EXPECT_EQ(wrong_on_any(machines, *program, ++seed, false, counts), "")
+            << name_of(type) << ": " << behind << " " << m << " x " << n << " x " << k;
+      }
+    EXPECT_GT(counts.runs.products, before) << name_of(type);
+  }
   counts.print();
-  EXPECT_GT(counts.runs.products, 0);
+  EXPECT_GT(counts.with_matrices, 0);
 }
 
 // Any number of lanes, and subgroups that groups are no multiple of.

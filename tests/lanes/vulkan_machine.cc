@@ -9,6 +9,7 @@
 
 #include "emit/group_check.h"
 #include "emit/matrix_check.h"
+#include "emit/matrix_patches.h"
 #include "emit/requirements.h"
 #include "matrix_forms.h"
 #include "program_run.h"
@@ -71,8 +72,11 @@ VulkanMachine vulkan_machine(const VulkanNumbers& numbers) {
   // Matrices are rounded to halves whole, as the hardware rounds.
   if (numbers.matrices) out.features.of16 = {true, true, true};
   if (numbers.matrices)
-    for (const DataType sum : {DataType::fp32, DataType::fp16})
-      out.features.matrices.push_back({16, 16, 16, DataType::fp16, DataType::fp16, sum});
+    out.features.matrices = {{16, 16, 16, DataType::fp16, DataType::fp16, DataType::fp32},
+                             {16, 16, 16, DataType::fp16, DataType::fp16, DataType::fp16},
+                             {16, 16, 16, DataType::bf16, DataType::bf16, DataType::fp32},
+                             {16, 16, 32, DataType::i8, DataType::i8, DataType::i32},
+                             {16, 16, 32, DataType::u8, DataType::u8, DataType::u32}};
   nlohmann::json device;
   device["exec_units"]["SUBGROUP"]["max_threads"] = numbers.subgroup;
   device["mem_units"]["LOCAL"]["size_KiB"] = numbers.local_KiB;
@@ -179,6 +183,13 @@ std::string wrong_dispatch(const VulkanMachine& on, const stripe::Program& devic
       return wrong(fmt::format("groups of {} lanes run an instruction of subgroups of {}",
                                kernel.group_lanes, on.subgroup));
     if (const std::string points = wrong_points(kernel); !points.empty()) return wrong(points);
+    if (!vulkan::subgroup_operation(kernel.function)) continue;
+    ++counts.with_matrices;
+    // For tensors at any offset there may be no room.
+    for (const bool any_offset : {false, true})
+      if (const auto words = vulkan::emit(kernel, on.features, any_offset);
+          !words.ok() && !(any_offset && words.status().code() == StatusCode::out_of_range))
+        return words.status().to_string();
   }
   return "";
 }
@@ -224,7 +235,13 @@ std::string wrong_on_any(const std::vector<VulkanMachine>& machines, passes::Til
       ++counts.same;
     } else if (device) {
       wrong = passes::wrong_values(program, [&](const std::vector<interp::TensorArg>& tensors) {
-        return run_program(*device, on.machine.options, tensors, seed, counts.runs);
+        // As its kernels are for aligned tensors, and for others.
+        return run_program(*device, on.machine.options, tensors, seed, counts.runs,
+                           [&](semtree::Function kernel) {
+                             return vulkan::through_patches(std::move(kernel), on.features,
+                                                            on.machine.options.build.subgroup_lanes,
+                                                            seed % 2 == 0);
+                           });
       });
     }
     if (!wrong.empty()) return fmt::format("on the machine '{}': {}", on.machine.name, wrong);

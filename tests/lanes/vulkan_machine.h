@@ -30,7 +30,7 @@ struct VulkanNumbers {
   int64_t local_KiB = 32;
   int64_t groups = 65535;     // in each dimension, at most
   bool narrow_shared = true;  // elements of 8 and 16 bits in arrays that lanes share
-  bool matrices = false;      // products of 16 x 16 x 16 halves, with sums of fp32
+  bool matrices = false;      // products of 16 x 16 halves, bf16 and bytes
   std::string text() const;
 };
 VulkanMachine vulkan_machine(const VulkanNumbers& numbers);
@@ -47,6 +47,7 @@ struct TileCounts {
   RunCounts runs;
   int64_t kernels = 0;             // on all machines
   int64_t whole = 0;               // of groups that are whole subgroups
+  int64_t with_matrices = 0;       // of subgroups; emitted
   int64_t parts = 0;               // of groups of lanes that meet, and are no whole subgroups
   int64_t programs = 0, same = 0;  // device programs; those that an earlier machine had as well
   void print() const;

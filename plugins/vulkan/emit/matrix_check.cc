@@ -66,9 +66,6 @@ class MatrixCheck {
 
   // Is there a product with such a matrix in it?
   Status check(const std::string& name, DataType type, const Array::Fragment& form) const {
-    if (type == DataType::bf16)
-      return unsupported("matrix '{}' is bf16; matrices of fp16 alone are emitted for '{}'", name,
-                         features_.device);
     const bool known = std::any_of(
         features_.matrices.begin(), features_.matrices.end(), [&](const MatrixForm& product) {
           switch (form.use) {

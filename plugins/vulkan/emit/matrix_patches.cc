@@ -81,9 +81,13 @@ class Patches {
     const bool is_known =
         held.fragment->use == Array::Fragment::Use::sum && has_sums(type, *held.fragment);
     if (!is_known || is_float(type) != is_float(held.type)) return Way::by_patch;
-    if (type != DataType::fp16) return Way::straight;
-    if (!features_.of16.keeps_subnormals) return Way::by_patch;
-    return is_load || features_.of16.rounds_to_even ? Way::straight : Way::rounded_before;
+    if (type != DataType::fp16 && type != DataType::bf16) return Way::straight;
+    // bf16 has the subnormal numbers of fp32.
+    const FloatControls& promised = type == DataType::fp16 ? features_.of16 : features_.of32;
+    if (!promised.keeps_subnormals) return Way::by_patch;
+    // Of how bf16 is rounded no device promises anything.
+    const bool rounds_to_even = type == DataType::fp16 && promised.rounds_to_even;
+    return is_load || rounds_to_even ? Way::straight : Way::rounded_before;
   }
 
   // ---- what is added to the function

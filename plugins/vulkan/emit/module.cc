@@ -89,6 +89,12 @@ Id Module::int_type(int width, bool is_signed) {
 Id Module::float_type(int width) {
   return once(spv::Op::OpTypeFloat, 0, {static_cast<uint32_t>(width)});
 }
+Id Module::bfloat16_type() {
+  capability(khr::BFloat16TypeKHR);
+  capability(khr::BFloat16CooperativeMatrixKHR);
+  extension("SPV_KHR_bfloat16");
+  return once(spv::Op::OpTypeFloat, 0, {16, word(khr::FPEncoding::BFloat16KHR)});
+}
 Id Module::vector_type(Id element, int count) {
   return once(spv::Op::OpTypeVector, 0, {element, static_cast<uint32_t>(count)});
 }

@@ -42,6 +42,8 @@ class Module {
   // A width other than 32 brings no capability along.
   Id int_type(int width, bool is_signed = false);
   Id float_type(int width);
+  // For matrices alone.
+  Id bfloat16_type();
   Id vector_type(Id element, int count);
   // `stride` in bytes between elements; 0: the layout is the driver's.
   Id array_type(Id element, int64_t count, int64_t stride = 0);

@@ -7,7 +7,7 @@
 
 #include <spirv/unified1/spirv.hpp11>
 
-// SPV_KHR_cooperative_matrix, which the headers of Debian 12 do not have yet.
+// SPV_KHR_cooperative_matrix and SPV_KHR_bfloat16, which the headers of Debian 12 do not have yet.
 namespace stria::vulkan::khr {
 
 inline constexpr auto OpTypeCooperativeMatrixKHR = spv::Op{4456};
@@ -17,6 +17,10 @@ inline constexpr auto OpCooperativeMatrixMulAddKHR = spv::Op{4459};
 inline constexpr auto OpCooperativeMatrixLengthKHR = spv::Op{4460};
 inline constexpr auto CooperativeMatrixKHR = spv::Capability{6022};
 
+inline constexpr auto BFloat16TypeKHR = spv::Capability{5116};
+inline constexpr auto BFloat16CooperativeMatrixKHR = spv::Capability{5118};
+
+enum class FPEncoding : uint32_t { BFloat16KHR = 0 };
 enum class CooperativeMatrixLayout : uint32_t { RowMajorKHR = 0, ColumnMajorKHR = 1 };
 enum class CooperativeMatrixUse : uint32_t { MatrixA = 0, MatrixB = 1, MatrixAccumulator = 2 };
 // Which operands of a product are integers with a sign.

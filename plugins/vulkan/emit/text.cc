@@ -116,6 +116,7 @@ class Text {
         return name(x[1], (x[3] == 0 ? "uint" : "int") + (x[2] == 32 ? "" : std::to_string(x[2])));
       case spv::Op::OpTypeFloat:
         widths_[x[1]] = {x[2], true};
+        if (x.size() > 3) return name(x[1], "bfloat16");
         return name(x[1], x[2] == 16 ? "half" : x[2] == 32 ? "float" : "double");
       case spv::Op::OpTypeVector: return name(x[1], fmt::format("v{}{}", x[3], plain(x[2])));
       case spv::Op::OpTypeArray:

@@ -45,6 +45,7 @@ Id Values::component_type(DataType type) {
   using spv::Capability;
   if (is_float(type)) {
     if (bit_width(type) != 16) return this->type(type);
+    if (type == DataType::bf16) return module_.bfloat16_type();
     uses_[0] = true;
     module_.capability(Capability::Float16);
     return module_.float_type(16);

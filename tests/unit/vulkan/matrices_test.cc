@@ -22,6 +22,7 @@ using semtree::Function;
 using test::MatrixKernel;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(Matrices, ModulesAreValid) {
   if (!knows_matrices()) {
@@ -64,7 +65,7 @@ TEST(Matrices, TheKernelOfEachRateIsEmitted) {
       EXPECT_EQ(invalid(*words), "") << text;
     }
   }
-  EXPECT_EQ(with_32_bits, 3);
+  EXPECT_EQ(with_32_bits, 4);
 }
 
 TEST(Matrices, OfHalves) {
@@ -100,6 +101,20 @@ TEST(Matrices, OfColumns) {
   EXPECT_THAT(text, testing::ContainsRegex("StoreKHR %[0-9]+ %[0-9]+ %uint_1 %uint_8 Aligned"));
 }
 
+TEST(Matrices, OfBf16) {
+  const std::string text = text_of(MatrixKernel{.operand = DataType::bf16});
+  EXPECT_THAT(text, AllOf(HasSubstr("OpCapability BFloat16TypeKHR\n"),
+                          HasSubstr("OpCapability BFloat16CooperativeMatrixKHR\n"),
+                          HasSubstr("OpExtension \"SPV_KHR_bfloat16\"\n"),
+                          HasSubstr("%bfloat16 = OpTypeFloat 16 0\n"),
+                          Not(HasSubstr("OpCapability Float16\n"))));
+  // Memory has integers of 16 bits, in vectors of 16 bytes.
+  EXPECT_THAT(text,
+              testing::ContainsRegex("Load.*bfloat16_.*_0 %[0-9]+ %uint_0 %uint_4 Aligned 16\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("Load.*bfloat16_.*_1 %[0-9]+ %uint_0 %uint_2 NonPriv"));
+  EXPECT_EQ(count(text, "%bfloat16 "), 3u) << "its type and the two matrices'";
+}
+
 TEST(Matrices, AreConvertedWhole) {
   EXPECT_EQ(count(text_of(MatrixKernel{}), "OpFConvert"), 0u);
   const std::string text = text_of(MatrixKernel{.result = DataType::fp16});
@@ -119,6 +134,14 @@ TEST(Matrices, OfIntegersWithAndWithoutSign) {
       text_of(MatrixKernel{.operand = DataType::u8, .sum = DataType::u32, .result = DataType::u32});
   EXPECT_THAT(without, testing::ContainsRegex("MulAddKHR %[a-z_0-9]+ %[0-9]+ %[0-9]+ %[0-9]+\n"));
   EXPECT_THAT(without, HasSubstr("OpTypeCooperativeMatrixKHR %uint8 "));
+  Function mixed =
+      MatrixKernel{.operand = DataType::i8, .sum = DataType::i32, .result = DataType::i32}
+          .function();
+  mixed.params[MatrixKernel::kA].type = mixed.array(MatrixKernel::kLeft).type = DataType::u8;
+  Features features = device();
+  features.matrices.push_back({16, 16, 16, DataType::u8, DataType::i8, DataType::i32});
+  EXPECT_THAT(text_of(code_of(mixed), features),
+              testing::ContainsRegex("MulAddKHR %[a-z_0-9]+ %[0-9]+ %[0-9]+ %[0-9]+ 14\n"));
 }
 
 // ---- what is refused
@@ -153,7 +176,9 @@ TEST(Matrices, NamesWhatTheDeviceLacks) {
        {"'left'", "16 x 16 of fp16 (left)", "VK_KHR_cooperative_matrix"}},
       {"other sums",
        same,
-       [](Features& f) { f.matrices.erase(f.matrices.begin()); },
+       [](Features& f) {
+         std::erase_if(f.matrices, [](const MatrixForm& m) { return m.sum == DataType::fp32; });
+       },
        {"'sum'", "16 x 16 of fp32 (sum)"}},
       {"other products",
        same,
@@ -165,8 +190,8 @@ TEST(Matrices, NamesWhatTheDeviceLacks) {
        {"16 x 16 x 16 of fp16 and fp16 in fp32"}},
       {"bf16",
        [](Function& f) { f.array(MatrixKernel::kLeft).type = DataType::bf16; },
-       whole,
-       {"'left'", "bf16"}},
+       [](Features& f) { f.matrices.erase(f.matrices.begin() + 2); },
+       {"'left'", "16 x 16 of bf16 (left)"}},
       {"no fp16", same, [](Features& f) { f.fp16 = false; }, {"'left'", "shaderFloat16"}},
       {"shared arrays of words",
        same,

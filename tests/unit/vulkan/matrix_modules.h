@@ -29,6 +29,7 @@ inline Features device() {
   out.spirv_version = 0x00010600;
   out.matrices = {{16, 16, 16, DataType::fp16, DataType::fp16, DataType::fp32},
                   {16, 16, 16, DataType::fp16, DataType::fp16, DataType::fp16},
+                  {16, 16, 16, DataType::bf16, DataType::bf16, DataType::fp32},
                   {16, 16, 16, DataType::i8, DataType::i8, DataType::i32},
                   {16, 16, 16, DataType::u8, DataType::u8, DataType::u32}};
   return out;
@@ -95,6 +96,8 @@ inline std::vector<test::MatrixKernel> kernels() {
   for (const bool columns : {false, true}) {
     out.push_back({.columns = columns});
     out.push_back({.result = DataType::fp16, .columns = columns});
+    out.push_back({.operand = DataType::bf16, .columns = columns});
+    out.push_back({.operand = DataType::bf16, .result = DataType::bf16, .columns = columns});
     out.push_back({.operand = DataType::i8,
                    .sum = DataType::i32,
                    .result = DataType::i32,

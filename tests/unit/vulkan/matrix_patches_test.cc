@@ -131,6 +131,23 @@ TEST(MatrixPatches, ConvertWhereTheDeviceHasNoSuchMatrices) {
   }
 }
 
+// A sum of bf16 is nothing that devices must have; one that does converts what has been rounded.
+TEST(MatrixPatches, RoundToBf16) {
+  const MatrixKernel kernel{.operand = DataType::bf16, .result = DataType::bf16};
+  std::string text = text_of(kernel);
+  EXPECT_EQ(count(text, "OpFConvert"), 0u);
+  EXPECT_EQ(subgroup_barriers(text), 2u) << text;
+  Features features = device();
+  features.matrices.push_back({16, 16, 16, DataType::bf16, DataType::bf16, DataType::bf16});
+  text = text_on(kernel, features);
+  EXPECT_EQ(subgroup_barriers(text), 0u);
+  EXPECT_EQ(count(text, "OpFConvert %matrix_bfloat16"), 1u) << text;
+  EXPECT_EQ(count(text, "OpCooperativeMatrixLengthKHR"), 2u);
+  EXPECT_EQ(wrong_module(code_of(kernel.function(), features), features, false), "");
+  features.of32.keeps_subnormals = false;
+  EXPECT_EQ(subgroup_barriers(text_on(kernel, features)), 2u);
+}
+
 TEST(MatrixPatches, ConvertIntegersToFloats) {
   const MatrixKernel kernel{
       .operand = DataType::i8, .sum = DataType::i32, .result = DataType::fp32};
