@@ -102,5 +102,31 @@ TEST(MatrixPatches, NeedTheirBarriers) {
   EXPECT_THAT(races, testing::ElementsAre(0, 2, 4));
 }
 
+// Each subgroup writes where others may still read what was staged.
+TEST(MatrixPatches, LieOverWhatIsStagedBehindABarrierOnly) {
+  const MatrixKernel kernel{.subgroup = 8, .result = DataType::bf16};
+  const semtree::Function right = vulkan::through_patches(kernel.function(), device(), 8, false);
+  ASSERT_TRUE(right.arrays.back().overlaid);
+  ProductRun run(kernel);
+  run.function = right;
+  expect_right(run, 1);
+  const auto is_barrier = [](const semtree::Statement& statement) {
+    return std::holds_alternative<semtree::Barrier>(statement.op);
+  };
+  ProductRun early(kernel);
+  semtree::Body& body = early.function.body;
+  early.function = right;
+  const auto barrier = std::find_if(body.begin(), body.end(), is_barrier);
+  ASSERT_NE(barrier, body.end());
+  body.erase(barrier);
+  auto& loop = std::get<semtree::For>(
+      std::find_if(body.begin(), body.end(), [](const semtree::Statement& statement) {
+        return std::holds_alternative<semtree::For>(statement.op);
+      })->op);
+  ASSERT_TRUE(is_barrier(loop.body.back()));
+  loop.body.pop_back();  // the next step would wait for those that read
+  EXPECT_NE(early.message() + early.wrong(), "");
+}
+
 }  // namespace
 }  // namespace stria::lanes

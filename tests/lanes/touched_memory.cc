@@ -64,6 +64,7 @@ void TouchedMemory::begin_launch() { launch_ = next_phase(); }
 void TouchedMemory::begin_group(int64_t group) {
   group_ = group;
   for (Memory& array : arrays_) array.forget();
+  overlaid_ = false;
   group_phase_ = shared_phase_ = parameters_phase_ = next_phase();
 }
 
@@ -74,6 +75,14 @@ void TouchedMemory::pass(const semtree::Barrier& barrier) {
 
 void TouchedMemory::pass_subgroup(int64_t subgroup) {
   subgroup_phases_[static_cast<size_t>(subgroup)] = next_phase();
+}
+
+// Of shared arrays that lie over each other, only those that were written last hold anything.
+void TouchedMemory::overwrite(bool overlaid) {
+  if (overlaid == overlaid_) return;
+  overlaid_ = overlaid;
+  for (size_t i = 0; i < arrays_.size(); ++i)
+    if (function_.arrays[i].shared && function_.arrays[i].overlaid != overlaid) arrays_[i].forget();
 }
 
 bool TouchedMemory::is_own(int memory) const {
@@ -117,6 +126,7 @@ Result<TouchedMemory::Element> TouchedMemory::reach(int memory, int64_t element,
   const Element out{&arrays_[static_cast<size_t>(memory) - function_.params.size()],
                     array.shared ? element : lane * array.count + element};
   if (!array.shared) return out;
+  if (writes) overwrite(array.overlaid);
   Party by{lane, &statement};
   if (subgroup_lanes_ > 0) {
     by.subgroup = lane / subgroup_lanes_;

@@ -47,6 +47,7 @@ class TouchedMemory {
 
  private:
   int64_t copies_of(const semtree::Array& array) const;
+  void overwrite(bool overlaid);
   Status record(const Element& at, const semtree::Parameter* param, const Party& lane, bool writes,
                 const std::string& name, int64_t element);
   Status record_store(const Element& at, const Party& lane, bool writes, const std::string& name,
@@ -65,6 +66,7 @@ class TouchedMemory {
   // which they do, and in shared arrays.
   uint64_t launch_ = 0, group_phase_ = 0, parameters_phase_ = 0, shared_phase_ = 0;
   std::vector<uint64_t> subgroup_phases_;  // since the subgroup's last barrier of its own
+  bool overlaid_ = false;  // such arrays hold something, and what lies below does not
   int64_t group_ = 0;
 };
 

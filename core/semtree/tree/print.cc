@@ -35,6 +35,7 @@ class Printer {
       const int lanes = array.in_registers ? array.slot_lanes : 1;
       out_ += fmt::format("  {} {}: {}[{}]\n",
                           array.in_registers ? "registers"
+                          : array.overlaid   ? "shared, over the others"
                           : array.shared     ? "shared"
                           : array.fragment   ? "fragments"
                                              : "stack",

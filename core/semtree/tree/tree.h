@@ -267,6 +267,9 @@ struct Array {
   bool in_registers = false;
   int slot_lanes = 1;
   bool shared = false;  // one for all lanes of a group, instead of one for each
+  // Shared, too: it may lie over the shared arrays that are not overlaid. None of them is used
+  // behind a barrier of the group, and it is used behind that barrier only.
+  bool overlaid = false;
   // `count` matrices, each held by the lanes of a subgroup together. Which lane has which element
   // only the device knows; of matrices of one form and type the same lane has the same element.
   // Only Matrix… and ElementLoop statements touch it, and numbers of matrices are constant.

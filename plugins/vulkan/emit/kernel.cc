@@ -153,8 +153,8 @@ Result<std::vector<uint32_t>> emit(const KernelCode& kernel, const Features& fea
   const std::string where =
       fmt::format("kernel '{}'{}", kernel.name, any_offset ? " for tensors at any offset" : "");
   KernelCode code = kernel;
-  if (any_offset)
-    code.function = through_patches(kernel.function, features, kernel.matrix_lanes, true);
+  if (any_offset && kernel.without_patches)
+    code.function = through_patches(*kernel.without_patches, features, kernel.matrix_lanes, true);
   if (Status lacks = check_device(code.function, features, code.shared_bytes); !lacks.ok())
     return lacks.with_context(where);
   Result<std::vector<uint32_t>> words = KernelEmitter(code, features).emit(any_offset);

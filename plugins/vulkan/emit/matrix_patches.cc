@@ -47,6 +47,7 @@ class Patches {
     declare_patches();
     function_.body = changed(std::move(function_.body));
     if (!patches_.empty()) {
+      overlay();
       const ExprRef lane = number_of(function_.lane_var);
       const std::vector<Statement> first = {
           {semtree::Let{subgroup_, binary(Op::div, lane, integer(subgroup_lanes_))}},
@@ -142,6 +143,42 @@ class Patches {
   }
   ExprRef binary(Op op, ExprRef a, ExprRef b) const {
     return semtree::exact(semtree::binary(op, std::move(a), std::move(b)));
+  }
+
+  // Does it use shared arrays that are patches, or that are none?
+  bool uses_shared(const Statement& statement, bool patches) const {
+    bool out = false;
+    const auto look = [&](const Place& place) {
+      if (function_.is_param(place.memory) || !function_.array(place.memory).shared) return;
+      const bool is_patch = std::any_of(patches_.begin(), patches_.end(), [&](const auto& patch) {
+        return patch.second.memory == place.memory;
+      });
+      out = out || is_patch == patches;
+    };
+    const Body alone = {statement};
+    semtree::walk(alone, [&](const Statement& inner) {
+      if (auto* load = std::get_if<semtree::Load>(&inner.op)) look(load->place);
+      if (auto* store = std::get_if<semtree::Store>(&inner.op)) look(store->place);
+      if (auto* load = std::get_if<MatrixLoad>(&inner.op)) look(load->from.place);
+      if (auto* store = std::get_if<MatrixStore>(&inner.op)) look(store->to.place);
+    });
+    return out;
+  }
+
+  // Results are stored when all products are done. What they were staged in is free then: patches
+  // may lie there, and the tiles that passes have chosen fit as before.
+  void overlay() {
+    Body& body = function_.body;
+    const auto uses = [&](bool patches) {
+      return
+          [this, patches](const Statement& statement) { return uses_shared(statement, patches); };
+    };
+    const auto first = std::find_if(body.begin(), body.end(), uses(true));
+    if (std::any_of(first, body.end(), uses(false)) ||
+        std::none_of(body.begin(), first, uses(false)))
+      return;
+    body.insert(first, {semtree::Barrier{}});
+    for (const auto& [type, patch] : patches_) function_.array(patch.memory).overlaid = true;
   }
 
   // ---- statements

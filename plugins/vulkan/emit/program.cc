@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "emit/group_check.h"
 #include "emit/matrix_patches.h"
 #include "emit/requirements.h"
 #include "stria/poly/affine.h"
@@ -28,9 +29,10 @@ Result<std::array<int64_t, 3>> spread(int64_t count, const std::array<int64_t, 3
 Result<KernelCode> describe(const semtree::KernelBlock& block, size_t number,
                             const Features& features, const semtree::SourceOptions& options) {
   STRIA_ASSIGN(semtree::Function function, semtree::build_kernel(block, options));
+  KernelCode out;
+  if (subgroup_operation(function)) out.without_patches = function;
   function = through_patches(std::move(function), features, options.build.subgroup_lanes, false);
   semtree::KernelDescription about = semtree::describe(block, function, number, options);
-  KernelCode out;
   const std::string where = fmt::format("kernel '{}'", about.name);
   if (Status lacks = check_device(function, features, options.shared_bytes); !lacks.ok())
     return lacks.with_context(where);

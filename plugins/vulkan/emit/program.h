@@ -19,6 +19,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,6 +51,8 @@ struct KernelCode {
   // Matrices that may not go straight to and from aligned tensors go by patches
   // (matrix_patches.h).
   semtree::Function function;
+  // The same before that, if it has matrices: for tensors at any offset others go by patches.
+  std::optional<semtree::Function> without_patches;
   std::string semtree;  // printed, if asked for
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emit/requirements.h"
 
+#include <algorithm>
 #include <string>
 
 #include "emit/matrix_check.h"
@@ -75,13 +76,15 @@ int64_t shared_element_bytes(DataType type, const Features& features) {
 
 SharedLayout shared_layout(const Function& function, const Features& features) {
   SharedLayout out;
+  int64_t end = 0, overlaid_end = 0;
   for (const semtree::Array& array : function.arrays) {
-    out.begins.push_back(array.shared ? out.end : -1);
+    int64_t& at = array.overlaid ? overlaid_end : end;
+    out.begins.push_back(array.shared ? at : -1);
     if (!array.shared) continue;
     constexpr int64_t aligned = semtree::kMemoryAlignment;
-    out.end +=
-        ceil_div(array.count * shared_element_bytes(array.type, features), aligned) * aligned;
+    at += ceil_div(array.count * shared_element_bytes(array.type, features), aligned) * aligned;
   }
+  out.end = std::max(end, overlaid_end);
   return out;
 }
 

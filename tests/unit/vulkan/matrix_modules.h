@@ -41,6 +41,7 @@ inline KernelCode code_of(semtree::Function function, const Features& features =
   out.matrix_lanes = 32;
   out.name = "product";
   out.group_lanes = function.group_lanes;
+  out.without_patches = function;
   out.function = through_patches(std::move(function), features, out.matrix_lanes, false);
   return out;
 }

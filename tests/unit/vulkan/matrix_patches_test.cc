@@ -90,6 +90,29 @@ TEST(MatrixPatches, AreMemoryThatTheGroupHas) {
                     HasSubstr("'Made-up GPU'"), HasSubstr("3583")));
 }
 
+// R is stored when S is done with.
+TEST(MatrixPatches, LieOverWhatIsNotUsedAnyMore) {
+  const MatrixKernel kernel{.operand = DataType::bf16, .result = DataType::bf16};
+  semtree::Function function = kernel.function();
+  const auto end_of = [](const semtree::Function& f) {
+    return shared_layout(through_patches(f, device(), 32, false), device()).end;
+  };
+  EXPECT_EQ(end_of(function), 2 * 1024);
+  EXPECT_EQ(count(text_of(kernel), "OpControlBarrier %uint_2 "), 3u);
+  // A and bias have patches, too, one of them while S is used.
+  KernelCode code = code_of(function);
+  code.shared_bytes = 512 + 2 * (512 + 1024);
+  const auto words = emit(code, device(), true);
+  ASSERT_TRUE(words.ok()) << words.status().to_string();
+  // Of the kernel as it was before there were patches in it.
+  code.function = function;
+  EXPECT_EQ(*emit(code, device(), true), *words);
+  // Here S is used once more.
+  function.body.push_back(
+      {semtree::Load{MatrixKernel::kStaged, {.memory = MatrixKernel::kS, .exists = true}}});
+  EXPECT_EQ(end_of(function), 512 + 2 * 1024);
+}
+
 TEST(MatrixPatches, NeedViewsOfSharedMemory) {
   Features features = device();
   features.shared_views = features.shared_views16 = features.shared_views8 = false;
