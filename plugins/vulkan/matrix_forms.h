@@ -17,7 +17,8 @@ namespace stria::vulkan {
 // the device has the extension.
 std::vector<MatrixForm> matrix_forms(const Instance& vk, VkPhysicalDevice device, bool bfloat16);
 
-// Is the form one of the model's instructions? Its sums are then fp32, i32 or u32, as the program's are.
+// Is the form one of the model's instructions? Its sums are then fp32, i32 or u32, as the program's
+// are.
 bool is_instruction(const MatrixForm& form);
 // "matrix_fp16_fp32_16x16x16": types of the left matrix and of the sums, m x n x k; the right
 // matrix's type comes behind the left one's if it is another.

@@ -7,11 +7,13 @@
 //   matrix if it has such matrices of both types, and then as its hardware rounds; else lanes do.
 //
 // Such a matrix goes by way of a patch: memory that the lanes of a group share, in which each
-// subgroup has room for one matrix, over the other arrays that are shared if they are not used any
-// more. Matrix operations move it between registers and the patch, and
-// lanes move, convert and round its elements between the patch and where they are to be. Where the
-// device converts to halves in whole matrices, but promises nothing of how it rounds, numbers are
-// rounded to halves in registers first: then there is nothing to round.
+// subgroup has room for one matrix. Matrix operations move it between registers and the patch, and
+// lanes move, convert and round its elements between the patch and where they are to be. Patches
+// lie over the other arrays that are shared, if these are not used any more.
+//
+// Where the device converts to halves in whole matrices, but promises nothing of how it rounds,
+// numbers are rounded to halves in registers first: then there is nothing to round. So it is with
+// bf16, if the device has sums of it.
 #pragma once
 
 #include <cstdint>

@@ -245,6 +245,16 @@ TEST(Matrices, NamesWhatTheDeviceLacks) {
   }
 }
 
+// Patches do so; a tree without them says what it cannot.
+TEST(Matrices, BecomeNoOtherKindOfNumbers) {
+  KernelCode code = code_of(MatrixKernel{}.function());
+  code.function.params[MatrixKernel::kR].type = DataType::i32;
+  const auto words = emit(code, device());
+  ASSERT_FALSE(words.ok());
+  EXPECT_THAT(std::string(words.status().message()),
+              AllOf(HasSubstr("'R'"), HasSubstr("of i32"), HasSubstr("from fp32")));
+}
+
 // A line shorter than 16 bytes asks for less.
 TEST(Matrices, LinesSayWhatIsAligned) {
   const semtree::Array::Fragment form{semtree::Array::Fragment::Use::left, 16, 8};
