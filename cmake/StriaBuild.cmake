@@ -178,7 +178,7 @@ function(stria_test_environment test)
     # PoCL's compiler gives threads signal stacks of its own; the address sanitizer would unmap those as its.
     # PoCL unloads kernels whose thread-local storage the leak checker (use_tls) would still read.
     set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT
-      "ASAN_OPTIONS=use_sigaltstack=0:${options}" "TSAN_OPTIONS=${options}"
+      "ASAN_OPTIONS=use_sigaltstack=0:${options}" "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/thread_suppressions.txt:${options}"
       LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/leak_suppressions.txt:print_suppressions=0:use_tls=0)
   endif()
 endfunction()

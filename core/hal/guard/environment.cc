@@ -63,13 +63,8 @@ extern "C" __attribute__((visibility("default"), used)) const char* __asan_defau
 #endif
 
 #ifdef __SANITIZE_THREAD__
-// A child that examines a plugin is forked, and loads plugins that start threads. What is named
-// below are reports about code of drivers alone, which is not built for the sanitizer: PoCL takes
-// two of its locks in either order, lavapipe destroys a lock that one of its threads has just left.
+// A child that examines a plugin is forked, and loads plugins that start threads.
 extern "C" __attribute__((visibility("default"), used)) const char* __tsan_default_options() {
   return "die_after_fork=0";
-}
-extern "C" __attribute__((visibility("default"), used)) const char* __tsan_default_suppressions() {
-  return "deadlock:libpocl.so\nrace:libvulkan_lvp.so\n";
 }
 #endif
