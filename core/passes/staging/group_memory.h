@@ -23,7 +23,8 @@
 //
 // Requires: nothing. Ensures: the same values. A changed kernel is tagged #placed with the memory's
 // name: its allocations there have their bytes. Runs last, since what other passes add may make
-// allocations live longer.
+// allocations live longer. No shipped pipeline runs it: on the GPU that was measured, kernels were
+// no faster (docs/decisions/20261126-group-memory.md). It is for devices with little such memory.
 #pragma once
 
 #include <cstdint>

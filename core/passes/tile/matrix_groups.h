@@ -51,8 +51,8 @@ struct MatrixGroupsOptions {
 };
 
 void describe(MatrixGroupsOptions& options, OptionFields& fields);
-// not_found if the model has units but not these; unsupported if `measure_top` is given and there is
-// no device; fails if no candidate can be timed.
+// not_found if the model has units but not these; unsupported if `measure_top` is given and there
+// is no device; fails if no candidate can be timed.
 Status matrix_groups(stripe::Program& program, const MatrixGroupsOptions& options,
                      PassContext& context);
 

@@ -140,10 +140,16 @@ double cycles_of(const MatrixProduct& p, const MatrixUnit& u, const GroupRates& 
   const double steps = static_cast<double>(p.passes * (p.depth / depth));
   beside = std::min(beside, std::ceil(groups / r.units));
   const auto group = [&](double c) {
-    const double work = static_cast<double>(rows * columns * depth) / u.multiply_adds +
-                        static_cast<double>(left * across + right * down + left + right) /
-                            static_cast<double>(r.bank_bytes) +
-                        60;
+    // Lanes share out the vectors of a row evenly if there is a power of two of them.
+    const int64_t left_row = (p.left_along_depth ? depth : rows) * p.left_bytes;
+    const int64_t right_row = (p.right_along_depth ? depth : columns) * p.right_bytes;
+    const bool even = left_row % 16 == 0 && right_row % 16 == 0 && power_of_two(left_row / 16) &&
+                      power_of_two(right_row / 16);
+    const double work =
+        (even ? 1 : 1.5) * (static_cast<double>(rows * columns * depth) / u.multiply_adds +
+                            static_cast<double>(left * across + right * down + left + right) /
+                                static_cast<double>(r.bank_bytes)) +
+        60;
     const double fetching = static_cast<double>(left + right) / r.global_bytes;
     return 2 * r.global_latency + steps * std::max({c * work, work + 250, c * fetching}) +
            c * static_cast<double>(rows * columns * p.sum_bytes) / r.global_bytes;
