@@ -14,10 +14,11 @@
 //   group         2 * latency + steps * step + bytes of the result / bytes that a unit gets
 //   all           full rounds of groups, and the last one of fewer
 //
-// Source: our own measurements of 20 tiles of hand-written kernels for products of 1024^3, 2048^3
-// and 8192^3 on a GPU of 132 units. Multiplying and local accesses hardly overlap there: their sum
-// is within 5% of the cycles of a step for six of seven tiles of a full machine, and within 15% of
-// the others. The constants are what a step takes besides.
+// Source: our own measurements on a GPU of 132 units, of hand-written kernels for a product of
+// 8192^3. Multiplying and local accesses hardly overlap there: their sum is within 3% of the cycles
+// of a step for four tiles of six, and within 13% for the other two. The 60 and 250 cycles are what
+// steps of these and of smaller products take besides. The 1.5 is fitted to 90 products of other
+// sizes (1.5 to 1.6 there), of which few have uneven rows.
 #pragma once
 
 #include <cstdint>
