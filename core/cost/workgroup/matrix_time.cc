@@ -10,14 +10,23 @@
 namespace stria::cost {
 namespace {
 
-// Cycles of a step: of every group, and more of one that has the unit for itself.
-constexpr double kStep = 60, kAlone = 250;
-// How much longer a step takes if lanes cannot share out the vectors of a row evenly: lanes come in
-// powers of two.
-constexpr double kUneven = 1.5;
+// Cycles that barriers add to a step.
+constexpr double kBarriers = 60;
+// Subgroups that it takes to keep all matrix units of a unit busy: each part of it has its own.
+constexpr double kUnitParts = 4;
+// Groups beside each other: how much of the shorter of two kinds of work does not overlap.
+constexpr double kNotOverlapped = 0.8;
+// Rows that do not fill all banks: neighbouring lanes store to different rows, and as rows are
+// longer by kMatrixRowGap, to the same banks.
+constexpr double kTurnsOfShortRows = 2;
+// How much longer a step takes if lanes cannot share out the vectors of a row evenly, as lanes come
+// in powers of two: then they fetch under conditions.
+constexpr double kUneven = 2;
+// How much longer results take than as many bytes of operands.
+constexpr double kResult = 1.5;
 constexpr int64_t kVectorBytes = 16;
 // The largest sides of a tile of a group and of a subgroup, and the longest step.
-constexpr int64_t kMostSide = 256, kMostSubgroupSide = 128, kMostDepth = 64;
+constexpr int64_t kMostSide = 256, kMostSubgroupSide = 128, kMostDepth = 128;
 // Bytes of registers that a lane needs besides sums, operands and what it fetches: addresses.
 constexpr int64_t kAddressBytes = 160;
 
@@ -81,39 +90,64 @@ class TileTime {
   }
 
  private:
-  double staged_bytes(const MatrixTile& tile) const {
-    return static_cast<double>(
-        tile.depth * (tile.rows * product_.left_bytes + tile.columns * product_.right_bytes));
+  // Of the operands that are staged for a step, and of one of their rows.
+  double left_bytes(const MatrixTile& tile) const {
+    return static_cast<double>(tile.rows * tile.depth * product_.left_bytes);
+  }
+  double right_bytes(const MatrixTile& tile) const {
+    return static_cast<double>(tile.columns * tile.depth * product_.right_bytes);
+  }
+  int64_t left_row_bytes(const MatrixTile& tile) const {
+    return (product_.left_along_depth ? tile.depth : tile.rows) * product_.left_bytes;
+  }
+  int64_t right_row_bytes(const MatrixTile& tile) const {
+    return (product_.right_along_depth ? tile.depth : tile.columns) * product_.right_bytes;
   }
 
   double step(const MatrixTile& tile, double beside) const {
-    const double multiplying =
-        static_cast<double>(tile.rows * tile.columns * tile.depth) / unit_.multiply_adds;
+    const auto multiply_adds = static_cast<double>(tile.rows * tile.columns * tile.depth);
+    const auto subgroups = static_cast<double>(tile.row_subgroups * tile.column_subgroups);
+    const auto multiplying = [&](double groups) {
+      const double busy = std::min(1.0, groups * subgroups / kUnitParts);
+      return multiply_adds / (unit_.multiply_adds * busy);
+    };
     // Each row of subgroups loads all columns, and each column all rows.
-    const auto loaded = static_cast<double>(
-        tile.depth * (tile.rows * product_.left_bytes * tile.column_subgroups +
-                      tile.columns * product_.right_bytes * tile.row_subgroups));
-    const double banks = static_cast<double>(rates_.bank_bytes);
-    const double local = banks > 0 ? (loaded + staged_bytes(tile)) / banks : 0;
-    const double uneven = even(tile) ? 1 : kUneven;
-    const double work = uneven * (multiplying + local) + kStep;
-    return std::max({beside * work, work + kAlone, beside * fetching(staged_bytes(tile))});
+    const double loading = in_banks(left_bytes(tile) * static_cast<double>(tile.column_subgroups) +
+                                    right_bytes(tile) * static_cast<double>(tile.row_subgroups));
+    const double storing = in_banks(left_bytes(tile) * turns(left_row_bytes(tile)) +
+                                    right_bytes(tile) * turns(right_row_bytes(tile))) +
+                           kBarriers;
+    // Each subgroup issues its fetches one after the other, and multiplies meanwhile.
+    const double staged = left_bytes(tile) + right_bytes(tile);
+    const double waiting = rates_.global_latency + in_banks(staged) / subgroups;
+    const double alone = std::max(waiting, multiplying(1) + loading) + storing;
+    const auto [shorter, longer] = std::minmax({multiplying(beside), loading + storing});
+    const double together = beside * (longer + kNotOverlapped * shorter);
+    const double fetched = beside * fetching(staged);
+    return (even(tile) ? 1 : kUneven) * std::max({alone, together, fetched});
+  }
+
+  double in_banks(double bytes) const {
+    return rates_.bank_bytes > 0 ? bytes / static_cast<double>(rates_.bank_bytes) : 0;
+  }
+
+  double turns(int64_t row_bytes) const {
+    return rates_.bank_bytes > 0 && row_bytes % rates_.bank_bytes != 0 ? kTurnsOfShortRows : 1;
   }
 
   // Is the number of vectors in each row that is staged a power of two?
   bool even(const MatrixTile& tile) const {
-    const int64_t left = product_.left_along_depth ? tile.depth : tile.rows;
-    const int64_t right = product_.right_along_depth ? tile.depth : tile.columns;
     const auto is_even = [](int64_t bytes) {
       return bytes % kVectorBytes == 0 &&
              std::has_single_bit(static_cast<uint64_t>(bytes / kVectorBytes));
     };
-    return is_even(left * product_.left_bytes) && is_even(right * product_.right_bytes);
+    return is_even(left_row_bytes(tile)) && is_even(right_row_bytes(tile));
   }
 
   double group(const MatrixTile& tile, double beside) const {
     const auto result = static_cast<double>(tile.rows * tile.columns * product_.sum_bytes);
-    return 2 * rates_.global_latency + tile.steps * step(tile, beside) + beside * fetching(result);
+    return 2 * rates_.global_latency + tile.steps * step(tile, beside) +
+           kResult * beside * fetching(result);
   }
 
   double fetching(double bytes) const {

@@ -53,13 +53,16 @@ TEST(MatrixTime, FewGroupsByHand) {
   EXPECT_EQ(tile->local_bytes, 1024 + 2 * 16 * 16);
   // Four units share ten groups: three beside each other at most.
   EXPECT_EQ(tile->beside, 3);
-  // multiplying  16^3 multiply-adds, 256 in a cycle                         16
-  // local        1024 bytes staged, 1024 loaded, banks of 128 bytes         16
-  // work         that + 60                                                  92
-  // step         the largest of 3 * 92, 92 + 250 and 3 * 1024 / 24          342
-  EXPECT_EQ(tile->step_cycles, 342);
-  // group        2 * 400 + 9 * 342 + 3 * 1024 bytes of results / 24         4006
-  EXPECT_DOUBLE_EQ(tile->cycles, 4006);
+  // multiplying  16^3 multiply-adds, 256 in a cycle: 16; of one subgroup 64, of three 64 / 3
+  // loading      1024 bytes, banks of 128 bytes                             8
+  // storing      1024 bytes, twice, as rows have 32 bytes; and 60           76
+  // waiting      400, and 1024 bytes staged by one subgroup                 408
+  // alone        max(408, 64 + 8) + 76                                      484
+  // beside       3 * (8 + 76 + 0.8 * 64 / 3)                                303.2
+  // step         the largest of 484, 303.2 and 3 * 1024 / 24                484
+  EXPECT_EQ(tile->step_cycles, 484);
+  // group        2 * 400 + 9 * 484 + 1.5 * 3 * 1024 bytes of results / 24   5348
+  EXPECT_DOUBLE_EQ(tile->cycles, 5348);
 }
 
 TEST(MatrixTime, RoundsOfGroupsByHand) {
@@ -68,10 +71,11 @@ TEST(MatrixTime, RoundsOfGroupsByHand) {
   const auto tile = shortest_matrix_tile(small(100), unit(), four);
   ASSERT_TRUE(tile);
   EXPECT_EQ(tile->beside, 4);
-  // step of four groups: 4 * 92; of one: 92 + 250
-  EXPECT_EQ(tile->step_cycles, 368);
+  // step of four groups: 4 * (8 + 76 + 0.8 * 16) is less than what one takes
+  EXPECT_EQ(tile->step_cycles, 484);
   // Six rounds of 16 groups, and four groups that have a unit each.
-  const double four_groups = 800 + 9 * 368 + 4 * 1024.0 / 24, one = 800 + 9 * 342 + 1024.0 / 24;
+  const double four_groups = 800 + 9 * 484 + 1.5 * 4 * 1024.0 / 24;
+  const double one = 800 + 9 * 484 + 1.5 * 1024.0 / 24;
   EXPECT_DOUBLE_EQ(tile->cycles, 6 * four_groups + one);
 }
 
@@ -145,14 +149,24 @@ double cycles_of(const MatrixProduct& p, const MatrixUnit& u, const GroupRates& 
     const int64_t right_row = (p.right_along_depth ? depth : columns) * p.right_bytes;
     const bool even = left_row % 16 == 0 && right_row % 16 == 0 && power_of_two(left_row / 16) &&
                       power_of_two(right_row / 16);
-    const double work =
-        (even ? 1 : 1.5) * (static_cast<double>(rows * columns * depth) / u.multiply_adds +
-                            static_cast<double>(left * across + right * down + left + right) /
-                                static_cast<double>(r.bank_bytes)) +
-        60;
-    const double fetching = static_cast<double>(left + right) / r.global_bytes;
-    return 2 * r.global_latency + steps * std::max({c * work, work + 250, c * fetching}) +
-           c * static_cast<double>(rows * columns * p.sum_bytes) / r.global_bytes;
+    const double macs = static_cast<double>(rows * columns * depth);
+    const double subgroups = static_cast<double>(down * across);
+    const double banks = static_cast<double>(r.bank_bytes);
+    const double loading = static_cast<double>(left * across + right * down) / banks;
+    // Rows that do not fill all banks are stored in two turns.
+    const double storing =
+        static_cast<double>(left_row % r.bank_bytes ? 2 * left : left) / banks +
+        static_cast<double>(right_row % r.bank_bytes ? 2 * right : right) / banks + 60;
+    const double waiting = r.global_latency + static_cast<double>(left + right) / banks / subgroups;
+    const double alone =
+        std::max(waiting, macs / u.multiply_adds * std::max(1.0, 4 / subgroups) + loading) +
+        storing;
+    const double multiplying = macs / u.multiply_adds * std::max(1.0, 4 / (c * subgroups));
+    const double together = c * (std::max(multiplying, loading + storing) +
+                                 0.8 * std::min(multiplying, loading + storing));
+    const double fetching = c * static_cast<double>(left + right) / r.global_bytes;
+    return 2 * r.global_latency + steps * (even ? 1 : 2) * std::max({alone, together, fetching}) +
+           1.5 * c * static_cast<double>(rows * columns * p.sum_bytes) / r.global_bytes;
   };
   const double rounds = std::floor(groups / (r.units * beside));
   const double rest = groups - rounds * r.units * beside;
@@ -172,7 +186,7 @@ TEST(MatrixTime, ShortestOfAllTiles) {
     double best = std::numeric_limits<double>::infinity();
     for (int64_t rows = 16; rows <= std::min<int64_t>(p.rows, 256); rows += 16)
       for (int64_t columns = 16; columns <= std::min<int64_t>(p.columns, 256); columns += 16)
-        for (int64_t depth = 16; depth <= std::min<int64_t>(p.depth, 64); depth += 16)
+        for (int64_t depth = 16; depth <= std::min<int64_t>(p.depth, 128); depth += 16)
           for (int64_t down = 1; down <= 8; ++down)
             for (int64_t across = 1; across <= 8; ++across) {
               if (p.rows % rows || p.columns % columns || p.depth % depth) continue;
@@ -188,6 +202,45 @@ TEST(MatrixTime, ShortestOfAllTiles) {
                      cycles_of(p, unit(), rates(), tile->rows, tile->columns, tile->depth,
                                tile->row_subgroups, tile->column_subgroups))
         << to_string(*tile);
+  }
+}
+
+struct Measured {
+  int64_t rows, columns, depth;
+  int64_t tile_rows, tile_columns, tile_depth, down, across;
+  double us;  // with the launch
+};
+
+// Kernels on a GPU of 132 units: one group for itself, with four subgroups and with two; several
+// beside each other; many rounds; short rows; nothing but latency; mostly results.
+TEST(MatrixTime, NearWhatWasMeasured) {
+  GroupRates gpu = rates();
+  gpu.units = 132;
+  gpu.most_lanes = 2048;
+  gpu.local_bytes = 49152;
+  gpu.unit_local_bytes = 98304;
+  gpu.global_latency = 470;
+  constexpr double kClock = 1925, kLaunch = 2.8;
+  const MatrixUnit wide{.columns = 8, .multiply_adds = 1276};
+  for (const Measured& m : {Measured{128, 2560, 2560, 64, 64, 64, 2, 2, 19.3},
+                            Measured{128, 2560, 2560, 64, 64, 128, 2, 2, 18.3},
+                            Measured{2176, 128, 2560, 64, 64, 64, 1, 2, 19.7},
+                            Measured{2048, 1152, 1408, 64, 128, 32, 1, 2, 40.2},
+                            Measured{2048, 1152, 1408, 64, 64, 64, 2, 2, 42.3},
+                            Measured{4096, 4096, 4096, 128, 128, 64, 2, 2, 408.5},
+                            Measured{1024, 1024, 1024, 64, 128, 64, 1, 4, 13.5},
+                            Measured{512, 128, 3968, 32, 32, 128, 2, 2, 16.6},
+                            Measured{640, 128, 3968, 32, 32, 64, 1, 1, 26.2},
+                            Measured{2048, 3200, 384, 128, 128, 64, 2, 2, 31.2}}) {
+    const std::vector<MatrixTile> tiles =
+        matrix_tiles(product(m.rows, m.columns, m.depth), wide, gpu, 100000);
+    const auto at = std::find_if(tiles.begin(), tiles.end(), [&](const MatrixTile& tile) {
+      return tile.rows == m.tile_rows && tile.columns == m.tile_columns &&
+             tile.depth == m.tile_depth && tile.row_subgroups == m.down &&
+             tile.column_subgroups == m.across;
+    });
+    ASSERT_TRUE(at != tiles.end()) << m.us;
+    EXPECT_NEAR((at->cycles / kClock + kLaunch) / m.us, 1, 0.12) << to_string(*at);
   }
 }
 
