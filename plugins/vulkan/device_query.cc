@@ -33,6 +33,7 @@ struct Properties {
     link(id, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES, true);
     link(floats, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES, true);
     link(subgroup, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, true);
+    link(maintenance3, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES, true);
     link(subgroup_sizes, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES,
          is_1_3 || extensions.contains(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME));
     link(maintenance4, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES,
@@ -54,6 +55,7 @@ struct Properties {
   VkPhysicalDeviceFloatControlsProperties floats{};
   VkPhysicalDeviceSubgroupProperties subgroup{};
   VkPhysicalDeviceSubgroupSizeControlProperties subgroup_sizes{};
+  VkPhysicalDeviceMaintenance3Properties maintenance3{};
   VkPhysicalDeviceMaintenance4Properties maintenance4{};
   VkPhysicalDeviceShaderSMBuiltinsPropertiesNV multiprocessors{};
   VkPhysicalDeviceShaderCorePropertiesAMD shader_engines{};
@@ -263,6 +265,7 @@ FoundDevice describe(const Instance& vk, VkPhysicalDevice handle,
                   std::to_string(basic.driverVersion);
   out.nanoseconds_per_tick = static_cast<double>(basic.limits.timestampPeriod);
   out.largest_buffer_bytes = properties.maintenance4.maxBufferSize;
+  out.promised_allocation_bytes = properties.maintenance3.maxMemoryAllocationSize;
   out.may_have_display = basic.deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU ||
                          basic.deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
   if (properties.has_pci)

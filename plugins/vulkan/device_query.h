@@ -38,9 +38,10 @@ struct FoundDevice {
   uint32_t subgroup = 0;
   uint32_t default_subgroup = 0;  // what the driver takes if nothing is asked for
   VkPhysicalDeviceMemoryProperties memory{};
-  uint64_t largest_buffer_bytes = 0;  // 0: not known
-  bool may_have_display = false;      // it is a GPU of this machine's
-  std::string pci;                    // "0000:01:00.0"; empty: not known
+  uint64_t largest_buffer_bytes = 0;       // 0: not known
+  uint64_t promised_allocation_bytes = 0;  // more in one piece may work, or not; 0: not known
+  bool may_have_display = false;           // it is a GPU of this machine's
+  std::string pci;                         // "0000:01:00.0"; empty: not known
   // Device, driver and its version: what kept pipelines depend on.
   std::string build_key;
 };

@@ -107,10 +107,13 @@ Memory Allocator::take(uint64_t bytes) {
     if (code == VK_SUCCESS && !find()) code = VK_ERROR_OUT_OF_DEVICE_MEMORY;
     if (code != VK_SUCCESS) {
       out.bytes_ = 0;
-      refuse(bytes,
-             *failed ? std::string(failed) + ": " + name_of_code(code)
-                     : "the limit is " + std::to_string(kind_.limit_bytes),
-             code);
+      // The limit is ours: the driver has not been asked.
+      if (!*failed) refuse(bytes, "the limit is " + std::to_string(kind_.limit_bytes), VK_SUCCESS);
+      std::string why = std::string(failed) + ": " + name_of_code(code);
+      if (const uint64_t promised = context_.device().promised_allocation_bytes;
+          promised > 0 && bytes > promised)
+        why += ", the driver promises " + std::to_string(promised) + " in one piece at most";
+      refuse(bytes, why, code);
     }
   }
   out.allocator_ = this;

@@ -264,6 +264,39 @@ TEST_F(VulkanFaults, OutOfMemoryNamesSizesAndLiveBuffers) {
   first = Buffer();
 }
 
+// Each is refused by the limit that it does not keep, and no other.
+TEST_F(VulkanFaults, TensorsThatAreTooLargeNameTheLimit) {
+  const auto refused = [this](uint64_t bytes) {
+    const Status status = device_.allocate(bytes).status();
+    EXPECT_EQ(status.code(), StatusCode::out_of_memory);
+    return std::string(status.message());
+  };
+  set_fault(kSmallBuffers);
+  const uint64_t all = device().info().memory_bytes;
+  EXPECT_THAT(refused(kSmallBytes + 1),
+              AllOf(HasSubstr("no device memory for 1048577 bytes on"),
+                    HasSubstr("one buffer has 1048576 at most"), Not(HasSubstr("VK_ERROR"))));
+  EXPECT_TRUE(device_.allocate(kSmallBytes).ok());
+  load_again("");
+  set_fault(kSmallPieces);
+  device();
+  EXPECT_THAT(refused(kSmallBytes + 1),
+              HasSubstr("vkAllocateMemory: VK_ERROR_OUT_OF_DEVICE_MEMORY, the driver promises "
+                        "1048576 in one piece at most"));
+  EXPECT_TRUE(device_.allocate(kSmallBytes).ok());
+  // More than there is, and more than is left: the driver is not asked.
+  load_again("");
+  set_fault(kNoFault);
+  device();
+  if (all > uint64_t{8} << 30) return;
+  EXPECT_THAT(refused(all + 1), AllOf(HasSubstr(fmt::format("there are {} in all", all)),
+                                      Not(HasSubstr("VK_ERROR"))));
+  const uint64_t most = all / 4 * 3;
+  const Buffer large = device_.allocate(most).value();
+  EXPECT_THAT(refused(most), AllOf(HasSubstr(fmt::format("the limit is {}", all)),
+                                   HasSubstr("1 buffers of"), Not(HasSubstr("VK_ERROR"))));
+}
+
 TEST_F(VulkanFaults, AModuleThatTheDriverRejectsFailsItsBuildAloneAndIsKept) {
   const TemporaryFolder cache;
   const Variable folder("XDG_CACHE_HOME", cache.path().c_str());

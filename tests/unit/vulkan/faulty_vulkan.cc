@@ -154,11 +154,17 @@ void VKAPI_CALL features(VkPhysicalDevice device, VkPhysicalDeviceFeatures2* out
 
 void VKAPI_CALL properties2(VkPhysicalDevice device, VkPhysicalDeviceProperties2* out) {
   STRIA_REAL(vkGetPhysicalDeviceProperties2)(device, out);
-  for (auto* at = static_cast<VkBaseOutStructure*>(out->pNext); at && has_matrices();
-       at = at->pNext)
-    if (at->sType == kCooperativeMatrixPropertiesType)
+  for (auto* at = static_cast<VkBaseOutStructure*>(out->pNext); at; at = at->pNext) {
+    if (has_matrices() && at->sType == kCooperativeMatrixPropertiesType)
       reinterpret_cast<CooperativeMatrixProperties*>(at)->cooperativeMatrixSupportedStages =
           VK_SHADER_STAGE_COMPUTE_BIT;
+    if (is(kSmallBuffers) &&
+        at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES)
+      reinterpret_cast<VkPhysicalDeviceMaintenance4Properties*>(at)->maxBufferSize = kSmallBytes;
+    if (is(kSmallPieces) && at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES)
+      reinterpret_cast<VkPhysicalDeviceMaintenance3Properties*>(at)->maxMemoryAllocationSize =
+          kSmallBytes;
+  }
 }
 
 // fp16 with sums of fp32 in 16 x 16 x 16, i8 with sums of i32 in 16 x 16 x 32.
@@ -251,7 +257,8 @@ VkResult VKAPI_CALL create_buffer(VkDevice device, const VkBufferCreateInfo* inf
 
 VkResult VKAPI_CALL allocate(VkDevice device, const VkMemoryAllocateInfo* info,
                              const VkAllocationCallbacks* allocator, VkDeviceMemory* out) {
-  if (is(kNoMemory)) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  if (is(kNoMemory) || (is(kSmallPieces) && info->allocationSize > kSmallBytes))
+    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
   const VkResult code = STRIA_REAL(vkAllocateMemory)(device, info, allocator, out);
   if (code == VK_SUCCESS) ++stria_vulkan_memories;
   return code;

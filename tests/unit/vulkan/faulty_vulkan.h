@@ -23,7 +23,10 @@ enum VulkanFault : int {
   kMatrices,         // devices multiply matrices: their kernels run, and do nothing
   kMatricesRefused,  // they say so, and refuse the kernels
   kNoMemory,         // memory cannot be allocated
+  kSmallBuffers,     // a buffer has kSmallBytes at most
+  kSmallPieces,      // an allocation has kSmallBytes at most
   kRejects,          // the driver refuses to build
   kHangs,            // submissions never end
   kLost,             // submissions end with the loss of the device
 };
+constexpr unsigned kSmallBytes = 1 << 20;
