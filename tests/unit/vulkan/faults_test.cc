@@ -372,6 +372,32 @@ TEST_F(VulkanFaults, ADeviceThatIsLostTellsTheDriversReport) {
   load("");
 }
 
+// On a GPU that is there to be lost: its kernel writes where no memory is. A software device would
+// end the process.
+TEST_F(VulkanFaults, ADeviceThatIsReallyLostNamesKernelQueueAndAddress) {
+  if (std::getenv("STRIA_TEST_REAL_LOSS") == nullptr)
+    GTEST_SKIP() << "STRIA_TEST_REAL_LOSS is not set: no device may be lost";
+  const std::string name = device().info().name;
+  ASSERT_EQ(name.find("software"), std::string::npos) << name << " is this process";
+  ASSERT_EQ(doubles(device_), "");
+  std::atomic<int>& freed = loaders("stria_vulkan_freed_after_loss");
+  freed = 0;
+  const std::string problem = doubles(device_, [] { set_fault(kNowhere); });
+  std::printf("%s\n", problem.c_str());
+  EXPECT_THAT(problem, AllOf(HasSubstr("is lost: "), HasSubstr("queue 'compute'"),
+                             HasSubstr("kernel 'k0_double_it'"), HasSubstr("VK_ERROR_DEVICE_LOST"),
+                             // Within the page that the driver tells.
+                             HasSubstr("; the driver reports: "),
+                             HasSubstr(fmt::format(" at {:#x}", kNoAddress >> 16))));
+  EXPECT_THAT(device_.allocate(16).status().message(), HasSubstr("is lost: "));
+  device_ = {};
+  EXPECT_TRUE(plugin_.shutdown().ok());
+  EXPECT_EQ(freed, 0);
+  set_fault(kNoFault);
+  load("");
+  EXPECT_EQ(doubles(device()), "") << "the same GPU, as a device that is made anew";
+}
+
 // A kernel behind a copy that hangs: both say the same, and it names both.
 TEST_F(VulkanFaults, ACopyThatHangsIsNamedByTheKernelBehindIt) {
   load_again(R"(, "staging": "always", "hang_limit_ms": 3000)");

@@ -268,7 +268,7 @@ void VKAPI_CALL free_memory(VkDevice device, VkDeviceMemory memory,
                             const VkAllocationCallbacks* allocator) {
   if (memory) --stria_vulkan_memories;
   ++stria_vulkan_freed;
-  if (is(kLost) || is(kHangs)) ++stria_vulkan_freed_after_loss;
+  if (is(kLost) || is(kHangs) || is(kNowhere)) ++stria_vulkan_freed_after_loss;
   STRIA_REAL(vkFreeMemory)(device, memory, allocator);
 }
 
@@ -294,6 +294,16 @@ void VKAPI_CALL dispatch(VkCommandBuffer buffer, uint32_t x, uint32_t y, uint32_
   ++stria_vulkan_dispatches;
   stria_vulkan_groups += static_cast<int>(x * y * z);
   STRIA_REAL(vkCmdDispatch)(buffer, x, y, z);
+}
+
+void VKAPI_CALL push(VkCommandBuffer buffer, VkPipelineLayout layout, VkShaderStageFlags stages,
+                     uint32_t offset, uint32_t size, const void* values) {
+  std::vector<std::byte> own(static_cast<const std::byte*>(values),
+                             static_cast<const std::byte*>(values) + size);
+  constexpr uint64_t kAddress = kNoAddress;
+  if (is(kNowhere) && offset == 0 && size >= sizeof kAddress)
+    std::memcpy(own.data(), &kAddress, sizeof kAddress);
+  STRIA_REAL(vkCmdPushConstants)(buffer, layout, stages, offset, size, own.data());
 }
 
 VkResult VKAPI_CALL submit(VkQueue queue, uint32_t count, const VkSubmitInfo2* infos,
@@ -344,6 +354,7 @@ PFN_vkVoidFunction mine(const char* name) {
   STRIA_MINE(vkBeginCommandBuffer, begin)
   STRIA_MINE(vkCmdPipelineBarrier2, barrier)
   STRIA_MINE(vkCmdDispatch, dispatch)
+  STRIA_MINE(vkCmdPushConstants, push)
   STRIA_MINE(vkQueueSubmit2, submit)
   STRIA_MINE(vkGetSemaphoreCounterValue, counter)
   STRIA_MINE(vkWaitSemaphores, wait)

@@ -28,5 +28,7 @@ enum VulkanFault : int {
   kRejects,          // the driver refuses to build
   kHangs,            // submissions never end
   kLost,             // submissions end with the loss of the device
+  kNowhere,          // kernels get kNoAddress for their first tensor: a real device is really lost
 };
 constexpr unsigned kSmallBytes = 1 << 20;
+constexpr unsigned long long kNoAddress = 0x6ffff0000000;
