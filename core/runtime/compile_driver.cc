@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <optional>
 #include <set>
 
 #include "stria/base/text.h"
@@ -11,6 +14,7 @@
 #include "stria/runtime/device_state.h"
 #include "stria/runtime/executable_state.h"
 #include "stria/runtime/intrinsics.h"
+#include "stria/runtime/kept_plan.h"
 #include "stria/stripe/text/printer.h"
 #include "stria/type/tensor_shape.h"
 
@@ -73,6 +77,13 @@ Status check_parameters(const SourceText& pipeline, const CompileOptions& option
   return Status();
 }
 
+// Was anything chosen by its time on the device? It may be another choice next time.
+bool has_timed(const std::vector<StepReport>& steps) {
+  return std::any_of(steps.begin(), steps.end(), [](const StepReport& step) {
+    return step.counters.contains("candidates_timed") || step.counters.contains("times_known");
+  });
+}
+
 // What a pipeline is rendered with.
 TemplateSettings settings_of(const CompileOptions& options) {
   TemplateSettings out = options.parameters;
@@ -105,6 +116,15 @@ Result<Compilation> CompileDriver::specialize(const Device& device, Compilation 
   compilation.flushed = state.model.flushed_subnormals;
   CandidateTimer timer(device, pipeline, options);
   PipelineOptions how;
+  // A verifier, and who looks at each stage, needs the passes to run.
+  std::optional<KeptPlan> plan;
+  if (!own && !options.keep_stages && !how.verify_each) {
+    plan.emplace(compilation.generic, pipeline, state.model);
+    if (std::optional<stripe::Program> kept = plan->find(compilation.device_text)) {
+      compilation.device = *std::move(kept);
+      return compilation;
+    }
+  }
   how.intrinsics = &intrinsic_signatures();
   how.evaluate = &intrinsic_evaluator();
   how.measure = &timer.measure();
@@ -131,6 +151,7 @@ Result<Compilation> CompileDriver::specialize(const Device& device, Compilation 
     options.recorder->begin(reproducer(0, pipeline.steps.size(), compilation.generic).to_string());
   }
   compilation.device = compilation.generic;
+  const auto begin = std::chrono::steady_clock::now();
   auto steps = run_pipeline(compilation.device, pipeline, state.model, how);
   if (options.recorder != nullptr) options.recorder->end();
   if (!steps.ok())
@@ -138,6 +159,9 @@ Result<Compilation> CompileDriver::specialize(const Device& device, Compilation 
         fmt::format("'{}' for {}", compilation.bound.name, device.name()));
   compilation.steps = std::move(*steps);
   compilation.device_text = stripe::print(compilation.device);
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  if (plan && took.count() >= KeptPlan::kShortMs && !has_timed(compilation.steps))
+    plan->keep(compilation.device_text);
   return compilation;
 }
 
