@@ -183,6 +183,8 @@ class HardwareModel {
   double clock_mhz = 0;
   bool simulated = false;  // no machine is behind it; the device picker skips it
   double launch_us = 0;    // from the host's call to a kernel's start
+  // From the end of a kernel to the start of one that waits for it: the device has nothing to do.
+  double drain_us = 0;
   // Float types whose subnormal operands and results it may take for zero (rule M23).
   FlushedTypes flushed_subnormals;       // JSON: flushes_subnormals
   std::vector<MemoryUnit> memories;      // by name

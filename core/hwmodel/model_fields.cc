@@ -371,6 +371,7 @@ Status read_model_fields(const PlacedTexts& texts, const json& object, HardwareM
   STRIA_RETURN_IF_ERROR(reader.real("clock_mhz", model.clock_mhz));
   STRIA_RETURN_IF_ERROR(reader.flag("simulated", model.simulated));
   STRIA_RETURN_IF_ERROR(reader.real("launch_us", model.launch_us));
+  STRIA_RETURN_IF_ERROR(reader.real("drain_us", model.drain_us));
   STRIA_RETURN_IF_ERROR(read_flushed(reader, model.flushed_subnormals));
   STRIA_RETURN_IF_ERROR(read_units(reader, "mem_units", model.memories, read_memory));
   const std::vector<std::string> memories = names_of(model.memories);

@@ -148,14 +148,16 @@ class ReductionSplitter {
     std::string text = fmt::format("{}: {:.1f} us as one kernel", kernel.name, best);
     // A lower bound: the host starts a kernel while the one before runs, and no unit is faster than
     // its multiply-adds.
-    const double launches_us = (every_part_writes ? 2 : 3) * model.launch_us;
+    const int kernels = every_part_writes ? 2 : 3;
+    const double launches_us = kernels * model.launch_us;
+    const double drains_us = (kernels - 1) * model.drain_us;
     double points = 1;
     for (const Index& index : whole.idxs) points *= static_cast<double>(index.range);
     // Matrix units are faster than that: of them only launches are known.
     const double least =
         options_.matrix_unit.empty()
-            ? std::max(launches_us, us(points / (rates.units * rates.multiply_adds)))
-            : launches_us;
+            ? std::max(launches_us, drains_us + us(points / (rates.units * rates.multiply_adds)))
+            : std::max(launches_us, drains_us);
     for (int64_t steps = reduction.range; best > least && steps > fewest;) {
       steps = std::max(fewest, ceil_div(steps, 2));
       const int64_t parts = ceil_div(reduction.range, steps);
@@ -167,7 +169,7 @@ class ReductionSplitter {
       const double total = 2 * rates.global_latency + once;
       const double clear = every_part_writes ? 0 : rates.global_latency + once;
       const double time =
-          std::max(launches_us, time_of(trial.kernels[trial.sums]) + us(total + clear));
+          std::max(launches_us, drains_us + time_of(trial.kernels[trial.sums]) + us(total + clear));
       text += fmt::format(", {:.1f} in {} parts", time, parts);
       if (time >= best) continue;
       best = time;

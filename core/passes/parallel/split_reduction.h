@@ -41,8 +41,9 @@ struct SplitReductionOptions {
   // With the cost "group_time", and `parts` 0: the pass tries 2 parts, 4 parts and so on, up to the
   // number that the other options give. It takes the number with which all kernels together take
   // the shortest time, each with its best tile; that may be one kernel without parts. Starting a
-  // kernel takes the model's launch_us. It is an error to change these options without a cost, or
-  // with `parts`.
+  // kernel takes the model's launch_us, at the same time as the kernel before runs. A kernel begins
+  // the model's drain_us after the one that it waits for. It is an error to change these options
+  // without a cost, or with `parts`.
   TileChoiceOptions tile = {.cost = ""};
   // Then also: the execution unit whose instructions multiply matrices; "" = none. A kernel takes
   // the shorter of both times.

@@ -23,6 +23,7 @@ using nlohmann::json;
 // Leaves without an effect, by the names of the models, and why.
 const std::pair<const char*, const char*> kInert[] = {
     {".*/launch_us", "of the host's calls, of which a part is one"},
+    {".*/drain_us", "of devices whose kernels the host starts"},
     {".*/mem_units/DRAM/size_KiB", "only whether tensors fit, which PartChecks tests"},
     {"(slides_systolic|tpu_like|eyeriss_like)/mem_units/DRAM/count",
      "tensors are in the first one, others cost nothing"},
@@ -84,6 +85,7 @@ json full_model(bool banks) {
   json out = model->merged();
   strip_sources(out);
   out["launch_us"] = 3;
+  out["drain_us"] = 1;
   for (json& unit : out["mem_units"]) {
     unit["latency_cycles"] = 5;
     unit["leakage_mW"] = 1;
