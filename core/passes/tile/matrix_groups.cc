@@ -2,13 +2,12 @@
 #include "stria/passes/tile/matrix_groups.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "stria/cost/workgroup/matrix_time.h"
-#include "stria/pass/measure.h"
+#include "stria/pass/fastest_candidate.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/tile/matrix_product.h"
 #include "stria/rewrite/index_role.h"
@@ -23,8 +22,6 @@ using stripe::Block;
 using stripe::RefDir;
 using stripe::Refinement;
 
-// By so much a candidate must be faster than one of lower cost, if both were timed.
-constexpr double kClearlyFaster = 0.98;
 // Lanes may hold sums of several operands at once without matrix units (gpu_products).
 constexpr cost::GroupForm kWithoutMatrices{.depth = 2, .parts = true, .direct = true};
 
@@ -76,42 +73,23 @@ class MatrixGroups {
     return Refusal::none();
   }
 
-  // Takes the tile that the device runs in the shortest time. One that cannot be built or run is
-  // left out; if none can, the first failure is returned.
+  // Takes the tile that the device runs in the shortest time.
   Status measure(const Block& block, MatrixChoice& choice) {
     const std::vector<cost::MatrixTile> tiles = cost::matrix_tiles(
         choice.form.product, choice.unit, *rates_, static_cast<size_t>(options_.measure_top));
-    Measure::Programs alone;
+    std::vector<TimedCandidate> candidates;
     for (const cost::MatrixTile& tile : tiles) {
       MatrixChoice candidate = choice;
       candidate.tile = tile;
       Block cut = block;
       apply(cut, candidate);
       STRIA_ASSIGN(stripe::Program kernel, kernel_alone(program_, block, std::move(cut)));
-      alone.push_back(std::move(kernel));
+      candidates.push_back({cost::to_string(tile), std::move(kernel)});
     }
-    const auto times = measured_times(*context_.measure(), context_.model(), alone);
-    std::optional<Status> failure;
-    double least = std::numeric_limits<double>::infinity();
-    for (size_t i = 0; i < times.size(); ++i) {
-      const std::string text = cost::to_string(tiles[i]);
-      if (!times[i].ok()) {
-        if (!failure) failure = times[i].status().with_context(block.name + ": " + text);
-        context_.count("candidates_that_fail");
-        context_.note(fmt::format("{}: {}. {} is left out: {}", block.name, i + 1, text,
-                                  times[i].status().message()));
-        continue;
-      }
-      context_.count(times[i]->kept ? "times_known" : "candidates_timed");
-      if (context_.explaining())
-        context_.note(fmt::format("{}: {}. {} takes {:.6g} ns on {}", block.name, i + 1, text,
-                                  times[i]->ns, context_.measure()->device));
-      const auto margin = static_cast<double>(options_.measure_margin_ns);
-      if (times[i]->ns >= std::min(kClearlyFaster * least, least - margin)) continue;
-      least = times[i]->ns;
-      choice.tile = tiles[i];
-    }
-    return failure && least == std::numeric_limits<double>::infinity() ? *failure : Status();
+    STRIA_ASSIGN(const size_t fastest,
+                 fastest_candidate(block.name, candidates, options_.measure_margin_ns, context_));
+    choice.tile = tiles[fastest];
+    return {};
   }
 
   void apply(Block& block, const MatrixChoice& choice) const {

@@ -9,7 +9,7 @@
 #include "stria/base/text.h"
 #include "stria/cost/block/block_time.h"
 #include "stria/cost/search/tile_search.h"
-#include "stria/pass/measure.h"
+#include "stria/pass/fastest_candidate.h"
 #include "stria/passes/tile/tile_costing.h"
 #include "stria/rewrite/kernel_alone.h"
 #include "stria/rewrite/kernel_memo.h"
@@ -26,8 +26,6 @@ using cost::TileSpace;
 using stripe::Block;
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
-// The times of one kernel vary by a percent or two from one minute to the next.
-constexpr double kClearlyFaster = 0.98;
 
 // For each view of the block, the bytes of its tensor: of the refinement that the section has, or
 // of an allocation inside the kernel.
@@ -299,41 +297,14 @@ class TileChooser {
   // that cannot be built or run is left out; if none can, the first failure is returned.
   Result<size_t> fastest(const stripe::Program& program, const std::vector<ScoredTile>& best,
                          const ApplyTile& apply) {
-    std::optional<Status> failure;
-    size_t out = 0;
-    double least = kNone;
-    Measure::Programs alone;
+    std::vector<TimedCandidate> candidates;
     for (size_t i = 0; i < best.size() && i < static_cast<size_t>(options_.measure_top); ++i) {
       // The kernel around the block, with the candidate in the block's place.
       STRIA_ASSIGN(stripe::Program kernel,
                    kernel_alone(program, block_, apply(choice_of(best[i].tile))));
-      alone.push_back(std::move(kernel));
+      candidates.push_back({cost::to_string(tiled_, best[i].tile), std::move(kernel)});
     }
-    const std::vector<Result<MeasuredTime>> times =
-        measured_times(*context_.measure(), context_.model(), alone);
-    for (size_t i = 0; i < times.size(); ++i) {
-      const std::string candidate = cost::to_string(tiled_, best[i].tile);
-      const Result<MeasuredTime>& time = times[i];
-      if (!time.ok()) {
-        if (!failure)
-          failure =
-              time.status().with_context(fmt::format("block '{}', tile {}", name_, candidate));
-        context_.count("candidates_that_fail");
-        context_.note(fmt::format("{}: {}. {} is left out: {}", name_, i + 1, candidate,
-                                  time.status().message()));
-        continue;
-      }
-      context_.count(time->kept ? "times_known" : "candidates_timed");
-      if (context_.explaining())
-        context_.note(fmt::format("{}: {}. {} takes {:.6g} ns on {}", name_, i + 1, candidate,
-                                  time->ns, context_.measure()->device));
-      const auto margin = static_cast<double>(options_.measure_margin_ns);
-      if (time->ns >= std::min(kClearlyFaster * least, least - margin)) continue;
-      least = time->ns;
-      out = i;
-    }
-    if (least == kNone && failure) return *failure;
-    return out;
+    return fastest_candidate(name_, candidates, options_.measure_margin_ns, context_);
   }
 
   const Block& block_;
