@@ -53,6 +53,7 @@
 #include "stria/passes/tile/block_reduction.h"
 #include "stria/passes/tile/matrix_groups.h"
 #include "stria/passes/tile/split_interior.h"
+#include "stria/passes/tile/stage_operands.h"
 #include "stria/passes/tile/tensorize.h"
 #include "stria/passes/tile/winograd.h"
 #include "stria/passes/vector/drop_tail_masks.h"

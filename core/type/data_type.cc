@@ -51,6 +51,26 @@ bool is_signed_integer(DataType type) { return type >= DataType::i8 && type <= D
 bool is_unsigned_integer(DataType type) { return type >= DataType::u8 && type <= DataType::u64; }
 bool is_integer(DataType type) { return type >= DataType::i8 && type <= DataType::u64; }
 
+// Integers from -2^n to 2^n are values of the type.
+static int bits_of_integers(DataType type) {
+  switch (type) {
+    case DataType::boolean: return 0;
+    case DataType::bf16: return 8;
+    case DataType::fp16: return 11;
+    case DataType::fp32: return 24;
+    case DataType::fp64: return 53;
+    default: return bit_width(type) - (is_signed_integer(type) ? 1 : 0);
+  }
+}
+
+bool has_all_values_of(DataType wide, DataType type) {
+  if (wide == type) return true;
+  if (is_float(type))  // fp16 has small numbers that bf16 lacks, and bf16 large ones
+    return is_float(wide) && bit_width(wide) > bit_width(type);
+  if (is_signed_integer(type) && !is_float(wide) && !is_signed_integer(wide)) return false;
+  return wide != DataType::boolean && bits_of_integers(wide) >= bits_of_integers(type);
+}
+
 DataType accumulation_type(DataType type) {
   switch (type) {
     case DataType::i8:

@@ -15,6 +15,7 @@
 #include "program_case.h"
 #include "settings.h"
 #include "stria/base/file.h"
+#include "stria/stripe/text/parser.h"
 #include "tile_case.h"
 #include "vulkan_machine.h"
 
@@ -106,6 +107,44 @@ TEST(VulkanTiles, OfMatrices) {
   }
   counts.print();
   EXPECT_GT(counts.with_matrices, 0);
+}
+
+// Factors that lanes compute as they stage them: of another type, and of two tensors.
+TEST(VulkanTiles, OfMatricesThatAreComputed) {
+  TileCounts counts;
+  std::vector<VulkanMachine> machines;
+  for (const int64_t subgroup : {16, 32})
+    machines.push_back(vulkan_machine({.subgroup = subgroup, .local_KiB = 48, .matrices = true}));
+  uint64_t seed = first_seed();
+  const std::string text =
+      "function (A[M, K], W[K, N]) -> (R) { R[m, n : M, N] = +(A[m, k] * W[k, n]); }";
+  for (const auto& [left, right] : {std::pair{DataType::i8, DataType::fp16},
+                                    {DataType::bf16, DataType::u8},
+                                    {DataType::fp16, DataType::boolean}}) {
+    const int64_t before = counts.runs.products;
+    auto program = passes::make_program(text, {{"A", {left, {64, 96}}}, {"W", {right, {96, 48}}}});
+    ASSERT_TRUE(program.ok()) << program.status().to_string();
+    EXPECT_EQ(wrong_on_any(machines, *program, ++seed, false, counts), "")
+        << name_of(left) << " and " << name_of(right);
+    EXPECT_GT(counts.runs.products, before) << name_of(left) << " and " << name_of(right);
+  }
+  // R = +(relu(A * S) * B), as Stripe: no Tile program has it as one kernel.
+  const std::string file = STRIA_SOURCE_DIR "/tests/golden/passes/matrix_groups/computed.test";
+  const std::string all = read_file(file).value();
+  const size_t begin = all.find("stripe 1.0");
+  auto stripe = stripe::parse({file, all.substr(begin, all.find("// ----") - begin)});
+  ASSERT_TRUE(stripe.ok()) << stripe.status().to_string();
+  auto program = passes::make_program(
+      "function (A[M, K], S[K], B[K, N]) -> (C) { P = A * S; Q = P > 0 ? P : 0;\n"
+      "C[m, n : M, N] = +(Q[m, k] * B[k, n]); }",
+      {{"A", {DataType::fp16, {64, 64}}},
+       {"S", {DataType::fp16, {64}}},
+       {"B", {DataType::i8, {64, 64}}}});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  program->generic = *stripe;
+  const int64_t before = counts.runs.products;
+  EXPECT_EQ(wrong_on_any(machines, *program, ++seed, false, counts), "");
+  EXPECT_GT(counts.runs.products, before);
 }
 
 // Any number of lanes, and subgroups that groups are no multiple of.

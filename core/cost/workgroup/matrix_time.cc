@@ -64,7 +64,8 @@ class TileTime {
         (rows * columns * product_.sum_bytes + rows * unit_.depth * product_.left_bytes +
          unit_.columns * unit_.depth * product_.right_bytes) /
             unit_.subgroup_lanes +
-        (left + right) / tile.group_lanes + kAddressBytes;
+        std::max(left + right, static_cast<int64_t>(fetched_bytes(tile))) / tile.group_lanes +
+        kAddressBytes;
     if (held > rates_.lane_registers || tile.group_lanes > rates_.most_group_lanes) return false;
     if (tile.local_bytes > static_cast<double>(rates_.local_bytes)) return false;
     const auto lanes = static_cast<double>(tile.group_lanes);
@@ -104,6 +105,18 @@ class TileTime {
     return (product_.right_along_depth ? tile.depth : tile.columns) * product_.right_bytes;
   }
 
+  double fetched_bytes(const MatrixTile& tile) const {
+    return static_cast<double>(tile.depth * (tile.rows * product_.left_fetched_bytes +
+                                             tile.columns * product_.right_fetched_bytes));
+  }
+
+  double computing(const MatrixTile& tile) const {
+    const auto operations =
+        static_cast<double>(tile.depth * (tile.rows * product_.left_operations +
+                                          tile.columns * product_.right_operations));
+    return operations / rates_.multiply_adds;
+  }
+
   double step(const MatrixTile& tile, double beside) const {
     const auto multiply_adds = static_cast<double>(tile.rows * tile.columns * tile.depth);
     const auto subgroups = static_cast<double>(tile.row_subgroups * tile.column_subgroups);
@@ -116,14 +129,14 @@ class TileTime {
                                     right_bytes(tile) * static_cast<double>(tile.row_subgroups));
     const double storing = in_banks(left_bytes(tile) * turns(left_row_bytes(tile)) +
                                     right_bytes(tile) * turns(right_row_bytes(tile))) +
-                           kBarriers;
+                           kBarriers + computing(tile);
     // Each subgroup issues its fetches one after the other, and multiplies meanwhile.
-    const double staged = left_bytes(tile) + right_bytes(tile);
-    const double waiting = rates_.global_latency + in_banks(staged) / subgroups;
+    const double bytes = fetched_bytes(tile);
+    const double waiting = rates_.global_latency + in_banks(bytes) / subgroups;
     const double alone = std::max(waiting, multiplying(1) + loading) + storing;
     const auto [shorter, longer] = std::minmax({multiplying(beside), loading + storing});
     const double together = beside * (longer + kNotOverlapped * shorter);
-    const double fetched = beside * fetching(staged);
+    const double fetched = beside * fetching(bytes);
     return (even(tile) ? 1 : kUneven) * std::max({alone, together, fetched});
   }
 

@@ -10,10 +10,11 @@
 //                 fewer subgroups, only some of the matrix units work
 //   loading       bytes that are loaded as matrices / bytes of all banks
 //   storing       bytes that are staged / bytes of all banks, twice that if rows do not fill all
-//                 banks, and 60: these are the barriers
-//   fetching      bytes that are staged / bytes that a unit gets in a cycle
+//                 banks, and 60: these are the barriers; and the operations for what is staged /
+//                 multiply-adds of lanes in a cycle
+//   fetching      bytes that are loaded for what is staged / bytes that a unit gets in a cycle
 //   waiting       latency of global memory, and the time in which a subgroup issues its fetches:
-//                 bytes that it stages / bytes of all banks
+//                 bytes that it loads / bytes of all banks
 //   alone         max(waiting, multiplying + loading) + storing
 //   beside        c groups: c * (the longer one of multiplying and loading + storing, and 0.8 times
 //                 the shorter one)
@@ -43,6 +44,9 @@ struct MatrixProduct {
   int64_t count = 1, rows = 1, columns = 1, depth = 1;
   int64_t passes = 1;  // such products that are summed up in one result
   int64_t left_bytes = 2, right_bytes = 2, sum_bytes = 4;  // of an element
+  // What lanes load for an element that they stage, and what they do with it.
+  int64_t left_fetched_bytes = 2, right_fetched_bytes = 2;
+  int64_t left_operations = 0, right_operations = 0;
   // Which rows lie one element behind the other in memory: along the depth, or along the result's
   // rows or columns?
   bool left_along_depth = true, right_along_depth = false;

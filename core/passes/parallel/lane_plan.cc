@@ -227,20 +227,24 @@ std::map<std::string, int64_t> LanePlanner::copied_runs(const GroupWork& work) c
   if (!work.block->tags.has("copy") || !is_leaf(*work.block)) return runs;
   const Refinement* global = global_view(work);
   for (const IndexRole& role : work.outputs) {
-    int64_t run = 0;
+    // A lane takes as many elements as a vector has of the widest type.
+    int64_t run = options_.run_bytes;
     bool fits = true, across = false;
     for (const Refinement& ref : work.block->refs) {
-      const int64_t own = options_.run_bytes / byte_size(ref.shape.type);
-      fits = fits && own > 1 && std::has_single_bit(static_cast<uint64_t>(own)) &&
-             (run == 0 || run == own) && ref.dir != RefDir::none && !ref.agg && !ref.swizzle &&
-             role.range % own == 0;
+      fits = fits && ref.dir != RefDir::none && !ref.agg && !ref.swizzle;
+      run = std::min(run, options_.run_bytes / byte_size(ref.shape.type));
+    }
+    fits =
+        fits && run > 1 && std::has_single_bit(static_cast<uint64_t>(run)) && role.range % run == 0;
+    for (const Refinement& ref : work.block->refs) {
       if (!fits) break;
-      run = own;
       const int64_t step = ref.flat_access().coefficient(role.name);
-      fits = step == 1 ? begins_at_runs(work, ref, role.name, run) : &ref != global && step > 1;
+      // One value for all elements of a run is loaded once.
+      fits = step == 1 ? begins_at_runs(work, ref, role.name, run)
+                       : &ref != global && (step > 1 || (step == 0 && ref.dir == RefDir::in));
       across = across || step > 1;
     }
-    if (!fits || run == 0 || !copies_vectors(work, role.name, run, across)) continue;
+    if (!fits || !copies_vectors(work, role.name, run, across)) continue;
     runs[role.name] = run;
     break;
   }

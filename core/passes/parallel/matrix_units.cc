@@ -9,6 +9,7 @@
 
 #include "stria/base/refusal.h"
 #include "stria/pass/select_blocks.h"
+#include "stria/passes/tile/matrix_tile.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
 
@@ -45,21 +46,6 @@ void add_field(stripe::BitFieldForm& form, size_t dim, int64_t size, int64_t cou
   if (count > 1) form.fields.push_back(field(dim, size, count, factor));
 }
 
-Block* tile_in(Block& block) {
-  for (Statement& stmt : block.stmts)
-    if (Block* inner = stmt.block()) {
-      if (inner->tags.has("fragments")) return inner;
-      if (Block* found = tile_in(*inner)) return found;
-    }
-  return nullptr;
-}
-
-const Index* index_with(const Block& block, const std::string& tag) {
-  for (const Index& index : block.idxs)
-    if (index.tags.has(tag)) return &index;
-  return nullptr;
-}
-
 // The dimension that varies with the index alone.
 std::optional<size_t> dimension_of(const Refinement& ref, const std::string& index) {
   for (size_t d = 0; d < ref.access.size(); ++d)
@@ -73,7 +59,7 @@ class MatrixGroup {
       : group_(group), options_(options), model_(model) {}
 
   Refusal run() {
-    Block* tile = tile_in(group_);
+    Block* tile = find_matrix_tile(group_);
     if (!tile) return "it has no tile of matrices";
     STRIA_RETURN_IF_REFUSED(read_grid(*tile));
     STRIA_RETURN_IF_REFUSED(level(group_, {}));
@@ -83,39 +69,27 @@ class MatrixGroup {
 
  private:
   Refusal read_grid(const Block& tile) {
-    const auto* name = std::get_if<std::string>(tile.tags.find("fragments"));
-    const ExecutionUnit* unit = model_.find_executor(options_.unit);
-    const Instruction* found = nullptr;
-    if (unit && name)
-      for (const Instruction& instruction : unit->instructions)
-        if (instruction.name == *name) found = &instruction;
-    if (!found) return "the model does not have the instruction of its tile";
-    instruction_ = found;
-    const Index *m = index_with(tile, "stencil_m"), *n = index_with(tile, "stencil_n"),
-                *k = index_with(tile, "stencil_k");
-    if (!m || !n || !k) return "its tile does not say what its indices are";
-    row_ = m->name;
-    column_ = n->name;
-    depth_ = k->name;
-    grid_.rows = m->range;
-    grid_.columns = n->range;
+    MatrixTileForm form;
+    STRIA_RETURN_IF_REFUSED(read_matrix_tile(tile, model_, options_.unit, form));
+    instruction_ = form.instruction;
+    row_ = form.row;
+    column_ = form.column;
+    depth_ = form.depth;
+    left_name_ = form.left->name;
+    right_name_ = form.right->name;
+    sum_name_ = form.sum->name;
+    grid_.unit_rows = form.unit_rows;
+    grid_.unit_columns = form.unit_columns;
+    grid_.unit_depth = form.unit_depth;
+    grid_.rows = tile.find_index(row_)->range;
+    grid_.columns = tile.find_index(column_)->range;
+    const int64_t subgroup_lanes = model_.find_executor(options_.unit)->max_threads;
     const int64_t lanes = group_.tags.integer("group_lanes").value_or(0);
     grid_.row_subgroups = tile.tags.integer("row_subgroups").value_or(0);
-    if (unit->max_threads <= 0 || grid_.row_subgroups <= 0 ||
-        lanes % (unit->max_threads * grid_.row_subgroups) != 0)
+    if (subgroup_lanes <= 0 || grid_.row_subgroups <= 0 ||
+        lanes % (subgroup_lanes * grid_.row_subgroups) != 0)
       return "its lanes are no whole subgroups";
-    grid_.column_subgroups = lanes / unit->max_threads / grid_.row_subgroups;
-    std::map<std::string, int64_t> sizes;
-    for (const Instruction::Index& index : found->indices) sizes[index.name] = index.size;
-    for (const InstructionOperand& operand : found->operands)
-      if (operand.written && operand.dims.size() == 2) {
-        grid_.unit_rows = sizes[operand.dims[0]];
-        grid_.unit_columns = sizes[operand.dims[1]];
-        sizes.erase(operand.dims[0]);
-        sizes.erase(operand.dims[1]);
-      }
-    if (sizes.size() != 1) return "the instruction is no product of matrices";
-    grid_.unit_depth = sizes.begin()->second;
+    grid_.column_subgroups = lanes / subgroup_lanes / grid_.row_subgroups;
     if (grid_.part_rows() % grid_.unit_rows != 0 || grid_.part_columns() % grid_.unit_columns != 0)
       return "its tile is not made of matrices";
     return Refusal::none();
@@ -136,7 +110,7 @@ class MatrixGroup {
     for (Statement& stmt : block.stmts) {
       Block* inner = stmt.block();
       if (!inner || inner->tags.has("fragments")) continue;
-      if (tile_in(*inner)) {
+      if (find_matrix_tile(*inner)) {
         STRIA_RETURN_IF_REFUSED(level(*inner, held));
       } else if (std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& ref) {
                    return ref.dir != RefDir::none && held.count(ref.from) > 0;
@@ -376,21 +350,8 @@ class MatrixGroup {
   // The leaf's refinements get the names of the instruction's operands.
   void rename_operands(Block& leaf, const Refinement& left, const Refinement& right,
                        const Refinement& sum) {
-    std::string result, first, second;
-    std::vector<std::string> dims;
-    for (const InstructionOperand& operand : instruction_->operands)
-      if (operand.written) {
-        result = operand.name;
-        dims = operand.dims;
-      }
-    for (const InstructionOperand& operand : instruction_->operands) {
-      if (operand.written) continue;
-      (operand.dims[0] == dims[0] ? first : second) = operand.name;
-    }
-    left_name_ = first;
-    right_name_ = second;
     const std::vector<std::pair<std::string, std::string>> names = {
-        {left.into, first}, {right.into, second}, {sum.into, result}};
+        {left.into, left_name_}, {right.into, right_name_}, {sum.into, sum_name_}};
     const auto renamed = [&](std::string& name) {
       for (const auto& [from, to] : names)
         if (from == name) {
@@ -411,8 +372,8 @@ class MatrixGroup {
   const Instruction* instruction_ = nullptr;
   Grid grid_;
   std::string row_, column_, depth_;
-  std::string left_name_, right_name_;
-  bool holds_ = false;  // has an allocation become matrices?
+  std::string left_name_, right_name_, sum_name_;  // the instruction's operands
+  bool holds_ = false;                             // has an allocation become matrices?
 };
 
 }  // namespace

@@ -26,9 +26,9 @@
 // follows. The right operand's matrices are loaded one by one, each just before it is used, so that
 // few registers hold them.
 //
-// Requires: the group comes from matrix_groups, with its operands staged and its sums in an
-// accumulator; what follows the product is tagged by matrix_groups. Ensures: the same values.
-// Runs after agg_init and before thread_lanes, which leaves these blocks as they are.
+// Requires: the group comes from matrix_groups; stage_operands has staged its operands, and its
+// sums are in an accumulator. What follows the product is tagged by matrix_groups. Ensures: the
+// same values. Runs after agg_init and before thread_lanes, which leaves these blocks as they are.
 #pragma once
 
 #include <string>

@@ -122,7 +122,6 @@ class Cacher {
     const Refinement& ref = *host_.find_ref(name);
     if (options_.layout == "odd") lay_out_oddly(ref, plan.shape);
     if (options_.layout == "outputs") lay_out_by_outputs(ref, plan.shape);
-    if (options_.layout == "rows") lay_out_rows(ref, plan.shape);
     STRIA_RETURN_IF_REFUSED(fits(plan.shape));
     add_copy_in(host_, place_, plan,
                 {options_.loc, options_.xfer_loc, options_.copy_set, {}, options_.edges});
@@ -154,23 +153,6 @@ class Cacher {
         order.size(), [&](size_t d) { return shape.dims[dimension(d)].size; },
         [&](size_t d) { return by_output[dimension(d)]; }, {vector, banks_bytes / bytes},
         [&](size_t d, int64_t stride) { shape.dims[dimension(d)].stride = stride; });
-  }
-
-  // Keeps the order of dimensions. Rows are longer by one vector, so that neighbouring rows begin
-  // in different banks.
-  void lay_out_rows(const Refinement& ref, TensorShape& shape) const {
-    const std::vector<size_t> order = order_by_stride(ref.shape.dims);  // outermost first
-    const int64_t vector = std::max<int64_t>(1, options_.access_bytes / byte_size(shape.type));
-    int64_t stride = 1;
-    bool in_row = true;
-    for (auto d = order.rbegin(); d != order.rend(); ++d) {
-      Dim& dim = shape.dims[*d];
-      dim.stride = stride;
-      if (dim.size <= 1) continue;
-      stride = cost::saturating_product(stride, dim.size);
-      if (in_row) stride = ceil_div(stride, vector) * vector + vector;
-      in_row = false;
-    }
   }
 
   // Gives each dimension an odd stride where possible. Dimensions that are contiguous with one
@@ -308,11 +290,10 @@ void describe(CacheOptions& options, OptionFields& fields) {
              "unit that runs the blocks which copy in; none = not set");
   fields.add(
       "layout", options.layout,
-      "of copies: `packed`; `odd`: odd strides, so that lanes meet different banks; `rows`: as in "
-      "the tensor, rows longer by a vector; `outputs`: "
+      "of copies: `packed`; `odd`: odd strides, so that lanes meet different banks; `outputs`: "
       "what neighbouring outputs read is contiguous, dimensions of reductions alone are outermost, "
       "and gaps between the elements that are read are left out",
-      std::vector<std::string>{"packed", "odd", "outputs", "rows"});
+      std::vector<std::string>{"packed", "odd", "outputs"});
   fields.add("access_bytes", options.access_bytes,
              "bytes of a vector that a lane reads, for `outputs`: rows begin at multiples of them",
              {1, 1 << 10});

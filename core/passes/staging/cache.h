@@ -15,14 +15,13 @@
 // With `dir` "in", the block copies in what its statements read of a tensor. Each element is copied
 // once, even if several accesses reach it (x + i). Elements of the copy beyond the tensor are
 // poison (`#clamp`) or zero; the constraints inside keep statements from using them. There are
-// four layouts:
+// three layouts:
 //
 // - `packed`: dense strides.
 // - `odd`: each dimension has an odd stride, so that neighbours along any dimension meet different
 // banks. Dimensions that are contiguous with one another are merged first.
 // - `outputs`: the copy is transposed where neighbouring outputs would otherwise not read vectors.
 // If all elements that are read have a common distance (2*x), the gaps are left out.
-// - `rows`: dimensions lie as in the tensor, and rows are longer by one vector.
 //
 // With `dir` "out", a sum gets an accumulator of its aggregation type, without gaps if its elements
 // have a common distance. It is set to the identity before the statements that add, and written out
@@ -53,7 +52,7 @@ struct CacheOptions {
   stripe::Location loc;           // of the copy: memory units of the hardware model
   int64_t spread = 1;             // instances of `loc` that share a copy
   stripe::Location xfer_loc;      // of the blocks that copy in; none: not set
-  std::string layout = "packed";  // of copies: one of the four
+  std::string layout = "packed";  // of copies: one of the three
   int64_t access_bytes = 16;      // of a vector that a lane reads, for "outputs"
   std::string edges = "clamp";    // beyond the tensor: "clamp" (poison) or "zero_fill"
   std::vector<std::string> copy_set = {"copy"};  // tags of the blocks that copy

@@ -15,6 +15,10 @@
 // units. Both times are predicted (core/cost/workgroup, matrix_time.h and group_time.h), from rates
 // that the model states. So matrix units that are slower than other arithmetic are not used.
 //
+// A factor may be computed from several tensors (stage_operands), if its elements hang on no more
+// indices than a matrix has, besides those outside of the tile. Its values must be values of the
+// instruction's operand: nothing is rounded to it. What lanes load and compute for it counts.
+//
 // Which lane has which element of a matrix is not known. So what follows a product in its kernel
 // must do the same with every element. Elementwise kernels of which that holds get `tail_set`: they
 // read the product, or what another such kernel made of it, and all that they touch lies as a

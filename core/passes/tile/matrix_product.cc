@@ -2,9 +2,11 @@
 #include "stria/passes/tile/matrix_product.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
+#include "stria/passes/tile/product_factors.h"
 #include "stria/passes/tile/stencil_match.h"
 #include "stria/stripe/scalar_types.h"
 
@@ -121,6 +123,7 @@ Refusal form_of(const Block& kernel, const Instruction& instruction, ProductForm
     // Other indices number matrices: of the result, or of the terms of its sums.
     (out.flat_access().uses(other.name) ? product.count : product.passes) *= other.range;
   }
+  form.left = left->into;
   form.left_type = left->shape.type;
   form.right_type = right->shape.type;
   product.left_bytes = byte_size(left->shape.type);
@@ -131,10 +134,47 @@ Refusal form_of(const Block& kernel, const Instruction& instruction, ProductForm
   return Refusal::none();
 }
 
+// The types in which matrix units multiply the factors: one into which every value of the factor
+// converts without being rounded.
+std::array<DataType, 2> types_in_registers(const std::array<ProductFactor, 2>& factors,
+                                           const Instruction& instruction) {
+  std::vector<DataType> types;
+  for (const InstructionOperand& operand : instruction.operands)
+    if (!operand.written) types.push_back(operand.type);
+  std::array<DataType, 2> out = {factors[0].type, factors[1].type};
+  for (DataType& type : out)
+    if (std::count(types.begin(), types.end(), types[0]) == std::ssize(types) &&
+        has_all_values_of(types[0], type))
+      type = types[0];
+  return out;
+}
+
+// What lanes load and do for each element that they stage.
+void add_factors(const Block& block, const std::array<ProductFactor, 2>& factors,
+                 ProductForm& form) {
+  for (const ProductFactor& factor : factors) {
+    const bool left = factor.main == form.left;
+    cost::MatrixProduct& product = form.product;
+    int64_t& bytes = left ? product.left_fetched_bytes : product.right_fetched_bytes;
+    bytes = 0;
+    for (const std::string& view : factor.views)
+      bytes += byte_size(block.find_ref(view)->shape.type);
+    (left ? product.left_operations : product.right_operations) =
+        factor.operations + (factor.type != (left ? form.left_type : form.right_type));
+  }
+}
+
 }  // namespace
 
-Refusal product_form(const Block& kernel, const Instruction& instruction, ProductForm& form) {
+Refusal product_form(const Block& block, const Instruction& instruction, ProductForm& form) {
   if (instruction.operands.size() != 3) return "the instruction is no product of two matrices";
+  std::array<ProductFactor, 2> factors;
+  if (Refusal refusal = product_factors(block, factors)) {
+    form = {};
+    return refusal;
+  }
+  const Block kernel =
+      with_loaded_factors(block, factors, types_in_registers(factors, instruction));
   Refusal first = Refusal::none();
   bool types_fit = false;
   for (unsigned turned = 0; turned < 8; ++turned) {
@@ -161,7 +201,7 @@ Refusal product_form(const Block& kernel, const Instruction& instruction, Produc
                form.product.columns % form.unit_columns != 0)
         refusal = "its sizes are no multiples of the instruction's";
       else
-        return refusal;
+        return add_factors(block, factors, form), Refusal::none();
     }
     if (turned == 0 || (form.types_fit && !types_fit)) first = std::move(refusal);
     types_fit = types_fit || form.types_fit;

@@ -28,16 +28,17 @@ struct ProductForm {
   bool types_fit = false;          // set even if something else does not
   std::string row, column, depth;  // the block's indices
   MatrixDims result;               // of the tensor that is written
+  std::string left;                // the view that has the rows
   DataType left_type = DataType::fp32, right_type = DataType::fp32;
   int64_t unit_rows = 0, unit_columns = 0, unit_depth = 0;  // what is multiplied at once
   cost::MatrixProduct product;
 };
 
 // Fills `form` if the block is a product that the instruction computes, in tiles that divide the
-// block's ranges. The row is the index of the earlier dimension of the result: operands and indices
-// change places if the instruction's match has it otherwise.
-Refusal product_form(const stripe::Block& kernel, const Instruction& instruction,
-                     ProductForm& form);
+// block's ranges. Lanes may compute its factors: what counts is the type of their values. The row
+// is the index of the earlier dimension of the result: operands and indices change places if the
+// instruction's match has it otherwise.
+Refusal product_form(const stripe::Block& block, const Instruction& instruction, ProductForm& form);
 
 // The fastest way to compute a block on matrix units.
 struct MatrixChoice {

@@ -130,11 +130,14 @@ double cycles_of(const MatrixProduct& p, const MatrixUnit& u, const GroupRates& 
   // Which part has an element is said by bits of its coordinate.
   if ((down > 1 && !power_of_two(part_rows)) || (across > 1 && !power_of_two(part_columns)))
     return kNever;
+  // What lanes load of a step, they hold until the step before is done.
+  const int64_t fetched =
+      rows * depth * p.left_fetched_bytes + columns * depth * p.right_fetched_bytes;
   const int64_t lane_bytes =
       (part_rows * part_columns * p.sum_bytes + part_rows * u.depth * p.left_bytes +
        u.columns * u.depth * p.right_bytes) /
           u.subgroup_lanes +
-      (left + right) / lanes + 160;
+      std::max(left + right, fetched) / lanes + 160;
   if (lanes > r.most_group_lanes || lane_bytes > r.lane_registers || local_bytes > r.local_bytes)
     return kNever;
   double beside = std::min<double>(r.most_lanes / lanes, r.registers / (lanes * lane_bytes));
@@ -156,15 +159,18 @@ double cycles_of(const MatrixProduct& p, const MatrixUnit& u, const GroupRates& 
     // Rows that do not fill all banks are stored in two turns.
     const double storing =
         static_cast<double>(left_row % r.bank_bytes ? 2 * left : left) / banks +
-        static_cast<double>(right_row % r.bank_bytes ? 2 * right : right) / banks + 60;
-    const double waiting = r.global_latency + static_cast<double>(left + right) / banks / subgroups;
+        static_cast<double>(right_row % r.bank_bytes ? 2 * right : right) / banks + 60 +
+        static_cast<double>(rows * depth * p.left_operations +
+                            columns * depth * p.right_operations) /
+            r.multiply_adds;
+    const double waiting = r.global_latency + static_cast<double>(fetched) / banks / subgroups;
     const double alone =
         std::max(waiting, macs / u.multiply_adds * std::max(1.0, 4 / subgroups) + loading) +
         storing;
     const double multiplying = macs / u.multiply_adds * std::max(1.0, 4 / (c * subgroups));
     const double together = c * (std::max(multiplying, loading + storing) +
                                  0.8 * std::min(multiplying, loading + storing));
-    const double fetching = c * static_cast<double>(left + right) / r.global_bytes;
+    const double fetching = c * static_cast<double>(fetched) / r.global_bytes;
     return 2 * r.global_latency + steps * (even ? 1 : 2) * std::max({alone, together, fetching}) +
            1.5 * c * static_cast<double>(rows * columns * p.sum_bytes) / r.global_bytes;
   };
@@ -182,6 +188,11 @@ TEST(MatrixTime, ShortestOfAllTiles) {
     products[i].passes = i % 2 ? 9 : 1;
     products[i].right_along_depth = i % 2;
   }
+  // Lanes load more than they stage, or less, and compute.
+  products[1].left_fetched_bytes = 6;
+  products[1].left_operations = 3;
+  products[2].right_fetched_bytes = 1;
+  products[2].right_operations = 1;
   for (const MatrixProduct& p : products) {
     double best = std::numeric_limits<double>::infinity();
     for (int64_t rows = 16; rows <= std::min<int64_t>(p.rows, 256); rows += 16)

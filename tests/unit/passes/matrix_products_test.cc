@@ -99,6 +99,32 @@ TEST(MatrixProducts, OtherTypes) {
   }
 }
 
+// Lanes convert what they stage, but round nothing.
+TEST(MatrixProducts, FactorsOfTwoTypes) {
+  struct Case {
+    DataType left, right;
+    int64_t groups;
+  };
+  for (const auto& [left, right, groups] :
+       {Case{DataType::i8, kHalf, 1}, Case{kHalf, DataType::u8, 1},
+        Case{DataType::boolean, kHalf, 1}, Case{DataType::i16, kHalf, 0},
+        Case{DataType::fp32, kHalf, 0}})
+    for (const TemplateSettings& settings : {kLarge, kSmall})
+      for (const char* right_access : {"k, j", "j, k"}) {
+        auto counted =
+            check(fmt::format(
+                      "function (A[I, K], B[{}]) -> (C) {{ C[i, j : I, J] = +(A[i, k] * B[{}]); }}",
+                      right_access[0] == 'k' ? "K, J" : "J, K", right_access),
+                  {{"A", {left, {64, 48}}},
+                   {"B",
+                    {right, right_access[0] == 'k' ? std::vector<int64_t>{48, 32}
+                                                   : std::vector<int64_t>{32, 48}}}},
+                  settings);
+        EXPECT_EQ(counted["matrix_units: groups"], groups) << name_of(left) << name_of(right);
+        EXPECT_EQ(counted["matrix_operands: steps"], groups);
+      }
+}
+
 // What follows the product C, in a program that has V[J], W[I], E[I, J] and S[] too.
 struct Tail {
   const char* text;

@@ -65,6 +65,26 @@ TEST(Scalar, ConversionRules) {
   EXPECT_EQ(convert(Scalar::of_int(DataType::i64, above), DataType::bf16).f, 0x1p62 + 0x1p55);
 }
 
+// By all values of the types up to 16 bits.
+TEST(Scalar, WhichTypesHaveAllValuesOfOthers) {
+  for (int t = 0; t < kDataTypeCount; ++t) {
+    const auto type = static_cast<DataType>(t);
+    if (byte_size(type) > 2) continue;
+    for (int w = 0; w < kDataTypeCount; ++w) {
+      const auto wide = static_cast<DataType>(w);
+      bool keeps = true;
+      for (int bits = 0; bits < 1 << (type == DataType::boolean ? 1 : bit_width(type)); ++bits) {
+        const auto memory = static_cast<uint16_t>(bits);
+        const Scalar value = load_scalar(type, &memory, 0);
+        const double was = value.to_double();
+        keeps =
+            keeps && (std::isnan(was) ? is_float(wide) : convert(value, wide).to_double() == was);
+      }
+      EXPECT_EQ(has_all_values_of(wide, type), keeps) << name_of(type) << " in " << name_of(wide);
+    }
+  }
+}
+
 TEST(Scalar, LoadsWhatWasStored) {
   for (int t = 0; t < kDataTypeCount; ++t) {
     auto type = static_cast<DataType>(t);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/passes/tile/matrix_tile.h"
+
+#include <algorithm>
+#include <map>
+
+namespace stria::passes {
+namespace {
+
+using stripe::Block;
+
+const std::string* index_with(const Block& block, const std::string& tag) {
+  for (const stripe::Index& index : block.idxs)
+    if (index.tags.has(tag)) return &index.name;
+  return nullptr;
+}
+
+}  // namespace
+
+Block* find_matrix_tile(Block& block) {
+  for (stripe::Statement& stmt : block.stmts)
+    if (Block* inner = stmt.block()) {
+      if (inner->tags.has("fragments")) return inner;
+      if (Block* found = find_matrix_tile(*inner)) return found;
+    }
+  return nullptr;
+}
+
+Refusal read_matrix_tile(const Block& tile, const HardwareModel& model, const std::string& unit,
+                         MatrixTileForm& form) {
+  const auto* name = std::get_if<std::string>(tile.tags.find("fragments"));
+  if (const ExecutionUnit* executor = model.find_executor(unit); executor && name)
+    for (const Instruction& instruction : executor->instructions)
+      if (instruction.name == *name) form.instruction = &instruction;
+  if (!form.instruction) return "the model does not have the instruction of its tile";
+  const std::string *m = index_with(tile, "stencil_m"), *n = index_with(tile, "stencil_n"),
+                    *k = index_with(tile, "stencil_k");
+  if (!m || !n || !k) return "its tile does not say what its indices are";
+  form.row = *m;
+  form.column = *n;
+  form.depth = *k;
+  std::map<std::string, int64_t> sizes;
+  for (const Instruction::Index& index : form.instruction->indices) sizes[index.name] = index.size;
+  for (const InstructionOperand& operand : form.instruction->operands)
+    if (operand.written && operand.dims.size() == 2) form.sum = &operand;
+  if (form.sum) {
+    form.unit_rows = sizes[form.sum->dims[0]];
+    form.unit_columns = sizes[form.sum->dims[1]];
+    sizes.erase(form.sum->dims[0]);
+    sizes.erase(form.sum->dims[1]);
+    for (const InstructionOperand& operand : form.instruction->operands) {
+      if (operand.written) continue;
+      const auto& dims = operand.dims;
+      const bool is_left = std::count(dims.begin(), dims.end(), form.sum->dims[0]) > 0;
+      (is_left ? form.left : form.right) = &operand;
+    }
+  }
+  if (sizes.size() != 1 || !form.left || !form.right)
+    return "the instruction is no product of matrices";
+  form.unit_depth = sizes.begin()->second;
+  return Refusal::none();
+}
+
+}  // namespace stria::passes
