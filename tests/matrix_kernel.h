@@ -19,6 +19,8 @@ struct MatrixKernel {
   int64_t subgroup = 32;  // lanes
   DataType operand = DataType::fp16, sum = DataType::fp32, result = DataType::fp32;
   bool columns = false;  // S and R have columns in one piece, not rows
+  // Of A, bias and R no more are there; the others are neither read nor written.
+  int64_t rows_there = kRows, columns_there = kColumns;
 
   semtree::Function function() const {
     using namespace semtree;
@@ -32,9 +34,9 @@ struct MatrixKernel {
     f.name = "k";
     f.index_type = kIndex;
     f.params = {{"R", result, false, true, kRows * kColumns, 0},
-                {"A", operand, true, false, kRows * kDepth, 1},
+                {"A", operand, true, false, rows_there * kDepth, 1},
                 {"B", operand, true, false, kDepth * kColumns, 2},
-                {"bias", sum, true, false, kColumns, 3}};
+                {"bias", sum, true, false, columns_there, 3}};
     f.arrays = {{.name = "S", .type = operand, .count = kTile * kColumns, .shared = true},
                 {.name = "left", .type = operand, .count = 1},
                 {.name = "right", .type = operand, .count = 1},
@@ -59,14 +61,19 @@ struct MatrixKernel {
     Body step;
     step.push_back({For{kCopy, number(0), number(kTile * kColumns / f.group_lanes), copy(f)}});
     step.push_back({Barrier{}});
+    const ExprRef rows = rows_there == kRows
+                             ? nullptr
+                             : binary(Op::sub, number(rows_there), scaled(kSubgroup, kTile));
+    const ExprRef wide = columns_there == kColumns ? nullptr : number(columns_there);
     const ExprRef left = binary(Op::add, scaled(kSubgroup, kTile * kDepth), scaled(kStep, kTile));
-    step.push_back(
-        {MatrixLoad{{kLeft, 0}, {{.memory = kA, .offset = left, .multiple = kTile}, kDepth, 1}}});
+    step.push_back({MatrixLoad{
+        {kLeft, 0},
+        {{.memory = kA, .offset = left, .multiple = kTile}, kDepth, 1, rows, nullptr}}});
     step.push_back({MatrixLoad{{kRight, 0}, lines({.memory = kS}, kColumns)}});
     step.push_back({MatrixMultiply{{kSum, 0}, {kLeft, 0}, {kRight, 0}}});
     step.push_back({Barrier{}});
     f.body.push_back({For{kStep, number(0), number(kDepth / kTile), step}});
-    f.body.push_back({MatrixLoad{{kAdded, 0}, {{.memory = kBias}, 0, 1}}});
+    f.body.push_back({MatrixLoad{{kAdded, 0}, {{.memory = kBias}, 0, 1, nullptr, wide}}});
     const auto value = [&](int which) { return semtree::variable(which, {sum, 1}); };
     const ExprRef all = binary(Op::add, value(kTotal), value(kTerm));
     const ExprRef none = semtree::constant(zero);
@@ -77,9 +84,11 @@ struct MatrixKernel {
                                                         : binary(Op::max, all, none)}}}}});
     // Columns of R are as long as all rows.
     const ExprRef first = scaled(kSubgroup, columns ? kTile : kTile * kColumns);
-    f.body.push_back({MatrixStore{
-        lines({.memory = kR, .offset = first, .multiple = kTile}, columns ? kRows : kColumns),
-        {kSum, 0}}});
+    MatrixPlace result_at =
+        lines({.memory = kR, .offset = first, .multiple = kTile}, columns ? kRows : kColumns);
+    result_at.rows = rows;
+    result_at.columns = wide;
+    f.body.push_back({MatrixStore{std::move(result_at), {kSum, 0}}});
     return f;
   }
 

@@ -254,6 +254,8 @@ class KernelRun {
     const Place& place = at.place;
     if (place.lanes != 1 || place.mask || (at.row_stride != 1 && at.column_stride != 1))
       return text_.fault("{} has several lanes, a mask, or no step of 1", text_.text_of(statement));
+    if (at.rows || at.columns)
+      return text_.fault("{}: no device moves a part of a matrix", text_.text_of(statement));
     int64_t offset = 0;
     if (place.offset) {
       STRIA_ASSIGN(offset, same_for_all(*place.offset, statement, members, kCome));

@@ -57,6 +57,23 @@ TEST(MatrixPatches, GiveTheSameAtAnyOffset) {
       }
 }
 
+// Nothing is read or written where rows or columns end. A whole matrix goes straight.
+TEST(MatrixPatches, MoveWhatIsThere) {
+  for (const int64_t rows : {32, 27, 16, 9})
+    for (const int64_t columns_there : {16, 13, 1})
+      for (const bool columns : {false, true})
+        for (const auto& [operand, sum, result] : kTypes)
+          for (const bool any_offset : {false, true}) {
+            SCOPED_TRACE(fmt::format("{} x {}, columns: {}, {}", rows, columns_there, columns,
+                                     name_of(result)));
+            ProductRun run({8, operand, sum, result, columns, rows, columns_there}, 3);
+            run.function = vulkan::through_patches(run.function, device(), 8, any_offset);
+            EXPECT_EQ(run.message(1), "");
+            EXPECT_EQ(run.wrong(), "");
+            EXPECT_EQ(run.counts.stores, rows * columns_there);
+          }
+}
+
 TEST(MatrixPatches, ConvertOnTheWay) {
   vulkan::Features rounds = device(), flushes = device();
   rounds.of16 = {true, true, false};

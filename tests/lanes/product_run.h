@@ -34,8 +34,8 @@ class ProductRun {
   }
   // "", or an element of R that is wrong.
   std::string wrong() const {
-    for (int64_t r = 0; r < test::MatrixKernel::kRows; ++r)
-      for (int64_t c = 0; c < test::MatrixKernel::kColumns; ++c) {
+    for (int64_t r = 0; r < kernel_.rows_there; ++r)
+      for (int64_t c = 0; c < kernel_.columns_there; ++c) {
         int64_t sum = content(3, c);
         for (int64_t k = 0; k < test::MatrixKernel::kDepth; ++k)
           sum += content(1, r * test::MatrixKernel::kDepth + k) *

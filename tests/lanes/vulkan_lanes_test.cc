@@ -92,8 +92,11 @@ TEST(VulkanTiles, OfMatrices) {
   for (const DataType type : {DataType::fp16, DataType::bf16, DataType::i8, DataType::u8}) {
     const int64_t before = counts.runs.products;
     for (const char* behind : {"R = S;", "R = S + B;", "R = S + B < 0 ? 0 : S + B;"})
-      for (const auto& [m, n, k] :
-           {std::array<int64_t, 3>{64, 64, 64}, {128, 64, 96}, {48, 96, 80}}) {
+      for (const auto& [m, n, k] : {std::array<int64_t, 3>{64, 64, 64},
+                                    {128, 64, 96},
+                                    {48, 96, 80},
+                                    {50, 72, 40},
+                                    {33, 29, 75}}) {
         auto program = passes::make_program(
             fmt::format("function (A[M, K], W[K, N], B[N]) -> (R) {{\n"
                         "S[m, n : M, N] = +(A[m, k] * W[k, n]);\n{}\n}}",
@@ -127,6 +130,18 @@ TEST(VulkanTiles, OfMatricesThatAreComputed) {
     EXPECT_EQ(wrong_on_any(machines, *program, ++seed, false, counts), "")
         << name_of(left) << " and " << name_of(right);
     EXPECT_GT(counts.runs.products, before) << name_of(left) << " and " << name_of(right);
+  }
+  // The sums end inside of the tensors: lanes select zeros beyond.
+  for (const int64_t most : {24, 40}) {
+    const int64_t before = counts.runs.products;
+    auto program = passes::make_program(
+        fmt::format("function (A[M, K], W[K, N]) -> (R) {{"
+                    " R[m, n : M, N] = +(A[m, k] * W[k, n]), k < {}; }}",
+                    most),
+        {{"A", {DataType::fp16, {64, 48}}}, {"W", {DataType::fp16, {48, 64}}}});
+    ASSERT_TRUE(program.ok()) << program.status().to_string();
+    EXPECT_EQ(wrong_on_any(machines, *program, ++seed, false, counts), "") << most;
+    EXPECT_GT(counts.runs.products, before) << most;
   }
   // R = +(relu(A * S) * B), as Stripe: no Tile program has it as one kernel.
   const std::string file = STRIA_SOURCE_DIR "/tests/golden/passes/matrix_groups/computed.test";

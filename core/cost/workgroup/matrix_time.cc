@@ -7,6 +7,8 @@
 #include <bit>
 #include <cmath>
 
+#include "stria/cost/workgroup/group_copies.h"
+
 namespace stria::cost {
 namespace {
 
@@ -24,17 +26,20 @@ constexpr double kTurnsOfShortRows = 2;
 constexpr double kUneven = 2;
 // How much longer results take than as many bytes of operands.
 constexpr double kResult = 1.5;
-constexpr int64_t kVectorBytes = 16;
+constexpr int64_t kVectorBytes = 16, kRegisterBytes = 4;
+// Elements that a lane loads alone in a step: its loads are written out one by one.
+constexpr int64_t kMostSingleElements = 64;
 // The largest sides of a tile of a group and of a subgroup, and the longest step.
 constexpr int64_t kMostSide = 256, kMostSubgroupSide = 128, kMostDepth = 128;
 // Bytes of registers that a lane needs besides sums, operands and what it fetches: addresses.
 constexpr int64_t kAddressBytes = 160;
 
-// Multiples of `unit` up to `most` that divide `whole`.
+// Multiples of `unit` up to `most` that divide `whole`. If there are none, because `unit` does not
+// divide it: all multiples.
 std::vector<int64_t> sizes(int64_t whole, int64_t unit, int64_t most) {
   std::vector<int64_t> out;
-  for (int64_t size = unit; size <= std::min(whole, most); size += unit)
-    if (whole % size == 0) out.push_back(size);
+  for (int64_t size = unit; size < whole + unit && size <= most; size += unit)
+    if (whole % size == 0 || whole % unit != 0) out.push_back(size);
   return out;
 }
 
@@ -64,8 +69,8 @@ class TileTime {
         (rows * columns * product_.sum_bytes + rows * unit_.depth * product_.left_bytes +
          unit_.columns * unit_.depth * product_.right_bytes) /
             unit_.subgroup_lanes +
-        std::max(left + right, static_cast<int64_t>(fetched_bytes(tile))) / tile.group_lanes +
-        kAddressBytes;
+        std::max(left + right, held_bytes(tile)) / tile.group_lanes + kAddressBytes;
+    if (single_elements(tile) > kMostSingleElements * tile.group_lanes) return false;
     if (held > rates_.lane_registers || tile.group_lanes > rates_.most_group_lanes) return false;
     if (tile.local_bytes > static_cast<double>(rates_.local_bytes)) return false;
     const auto lanes = static_cast<double>(tile.group_lanes);
@@ -77,10 +82,10 @@ class TileTime {
           beside, std::floor(static_cast<double>(rates_.unit_local_bytes) / tile.local_bytes));
     if (beside < 1) return false;
     tile.groups = static_cast<double>(product_.count) *
-                  static_cast<double>(product_.rows / tile.rows) *
-                  static_cast<double>(product_.columns / tile.columns);
-    tile.steps =
-        static_cast<double>(product_.passes) * static_cast<double>(product_.depth / tile.depth);
+                  static_cast<double>(ceil_div(product_.rows, tile.rows)) *
+                  static_cast<double>(ceil_div(product_.columns, tile.columns));
+    tile.steps = static_cast<double>(product_.passes) *
+                 static_cast<double>(ceil_div(product_.depth, tile.depth));
     tile.beside = std::min(beside, std::ceil(tile.groups / units));
     const double at_once = units * tile.beside, rounds = std::floor(tile.groups / at_once);
     const double rest = tile.groups - rounds * at_once;
@@ -105,16 +110,38 @@ class TileTime {
     return (product_.right_along_depth ? tile.depth : tile.columns) * product_.right_bytes;
   }
 
+  // Elements of a step that lanes load alone. Lanes come in powers of two: some pause.
+  int64_t single_elements(const MatrixTile& tile) const {
+    const auto shared_out = [](int64_t size) {
+      return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(size)));
+    };
+    return shared_out(tile.depth) * ((product_.left_in_vectors ? 0 : shared_out(tile.rows)) +
+                                     (product_.right_in_vectors ? 0 : shared_out(tile.columns)));
+  }
+
+  // What lanes load of a step, and hold: an element alone takes a whole register.
+  int64_t held_bytes(const MatrixTile& tile) const {
+    const auto bytes = [](int64_t fetched, bool in_vectors) {
+      return in_vectors ? fetched : std::max(fetched, kRegisterBytes);
+    };
+    return tile.depth *
+           (tile.rows * bytes(product_.left_fetched_bytes, product_.left_in_vectors) +
+            tile.columns * bytes(product_.right_fetched_bytes, product_.right_in_vectors));
+  }
+
   double fetched_bytes(const MatrixTile& tile) const {
     return static_cast<double>(tile.depth * (tile.rows * product_.left_fetched_bytes +
                                              tile.columns * product_.right_fetched_bytes));
   }
 
   double computing(const MatrixTile& tile) const {
-    const auto operations =
-        static_cast<double>(tile.depth * (tile.rows * product_.left_operations +
-                                          tile.columns * product_.right_operations));
-    return operations / rates_.multiply_adds;
+    const double left = static_cast<double>(product_.left_operations) +
+                        (product_.left_in_vectors ? 0 : group::kSingle);
+    const double right = static_cast<double>(product_.right_operations) +
+                         (product_.right_in_vectors ? 0 : group::kSingle);
+    return static_cast<double>(tile.depth) *
+           (static_cast<double>(tile.rows) * left + static_cast<double>(tile.columns) * right) /
+           rates_.multiply_adds;
   }
 
   double step(const MatrixTile& tile, double beside) const {
@@ -159,8 +186,11 @@ class TileTime {
 
   double group(const MatrixTile& tile, double beside) const {
     const auto result = static_cast<double>(tile.rows * tile.columns * product_.sum_bytes);
+    const double moving = product_.sum_in_vectors ? 0
+                                                  : static_cast<double>(tile.rows * tile.columns) *
+                                                        group::kSingle / rates_.multiply_adds;
     return 2 * rates_.global_latency + tile.steps * step(tile, beside) +
-           kResult * beside * fetching(result);
+           beside * (kResult * fetching(result) + moving);
   }
 
   double fetching(double bytes) const {

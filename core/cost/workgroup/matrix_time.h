@@ -10,8 +10,9 @@
 //                 fewer subgroups, only some of the matrix units work
 //   loading       bytes that are loaded as matrices / bytes of all banks
 //   storing       bytes that are staged / bytes of all banks, twice that if rows do not fill all
-//                 banks, and 60: these are the barriers; and the operations for what is staged /
-//                 multiply-adds of lanes in a cycle
+//                 banks, and 60: these are the barriers; and (the operations for what is staged +
+//                 20.7 for each element that is loaded alone, not in a vector) / multiply-adds of
+//                 lanes in a cycle
 //   fetching      bytes that are loaded for what is staged / bytes that a unit gets in a cycle
 //   waiting       latency of global memory, and the time in which a subgroup issues its fetches:
 //                 bytes that it loads / bytes of all banks
@@ -21,13 +22,16 @@
 //   step          max(alone, beside, c * fetching), doubled if the vectors of a staged row are no
 //                 power of two, as lanes are
 //   group         2 * latency + steps * step + 1.5 * bytes of the result / bytes that a unit gets
+//                 + 20.7 for each element that is stored alone / multiply-adds of lanes in a cycle
 //   all           full rounds of groups, and the last one of fewer
+//
+// In a step a lane loads no more than 64 elements alone.
 //
 // Source: our own measurements on a GPU of 132 units, 903 of hand-written kernels for products of
 // 39 sizes in 19 tiles, and 105 of our own kernels. With a launch of 2.8 us the times are predicted
 // to 8% and 9% (root mean square). The latency is the model's, as group_time has it. 0.8, 1.5, 60
 // and the factor of uneven rows are fitted. That short rows take twice as long was measured with
-// stores and barriers alone.
+// stores and barriers alone. The 20.7 are those of group_time.h.
 #pragma once
 
 #include <cstdint>
@@ -47,6 +51,8 @@ struct MatrixProduct {
   // What lanes load for an element that they stage, and what they do with it.
   int64_t left_fetched_bytes = 2, right_fetched_bytes = 2;
   int64_t left_operations = 0, right_operations = 0;
+  // Do lanes move vectors of 16 bytes of what they load, and of the result? Else single elements.
+  bool left_in_vectors = true, right_in_vectors = true, sum_in_vectors = true;
   // Which rows lie one element behind the other in memory: along the depth, or along the result's
   // rows or columns?
   bool left_along_depth = true, right_along_depth = false;
@@ -72,8 +78,9 @@ struct MatrixTile {
 // load 8 rows of 16 bytes meet all banks.
 inline constexpr int64_t kMatrixRowGap = 16;
 
-// The tile that takes the shortest time: sizes divide the product's, and are multiples of what the
-// unit multiplies at once. nullopt: the product's own sizes are no such multiples, or no tile fits.
+// The tile that takes the shortest time: sizes are multiples of what the unit multiplies at once,
+// and divide the product's. If these are no such multiples, the last tile goes beyond the end.
+// nullopt: no tile fits.
 std::optional<MatrixTile> shortest_matrix_tile(const MatrixProduct& product, const MatrixUnit& unit,
                                                const GroupRates& rates);
 // The `most` best of them, by rising time.

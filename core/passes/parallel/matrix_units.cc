@@ -163,6 +163,17 @@ class MatrixGroup {
     block.location.path = {std::move(unit)};
   }
 
+  // Removes the indices that brought values into constraints.
+  static void drop_unused(Block& block) {
+    std::erase_if(block.idxs, [&](const Index& index) {
+      return index.affine && index.range == 1 &&
+             std::none_of(block.refs.begin(), block.refs.end(), [&](const Refinement& ref) {
+               return std::any_of(ref.access.begin(), ref.access.end(),
+                                  [&](const Affine& form) { return form.uses(index.name); });
+             });
+    });
+  }
+
   // Splits, and makes an outer block of one point where one part is the whole.
   static Block& split(Block& block, const std::map<std::string, int64_t>& sizes) {
     split_block(block, sizes);
@@ -179,7 +190,12 @@ class MatrixGroup {
           !ref.access[at->second.second].is_single_index(&column))
         return fmt::format("'{}' is not touched along one index in each dimension", ref.into);
     }
-    if (!block.constraints.empty()) return "a block that follows the product has constraints";
+    // What only starts or changes the sums may do so beyond their ends, too: nobody reads them there.
+    if (std::all_of(block.refs.begin(), block.refs.end(),
+                    [&](const Refinement& ref) { return held.count(ref.from) > 0; })) {
+      block.constraints.clear();
+      drop_unused(block);
+    }
     Block& part = split(block, {{row, grid_.part_rows()}, {column, grid_.part_columns()}});
     locate(block, row, column);
     Block& leaf = split(part, {{row, grid_.unit_rows}, {column, grid_.unit_columns}});
@@ -240,7 +256,9 @@ class MatrixGroup {
 
   // The tile of products. `tile` becomes the block of subgroups.
   Refusal multiply(Block& tile) {
-    if (!tile.constraints.empty()) return "its tile has constraints";
+    // Beyond their ends, zeros are staged along the depth, and nobody reads the sums.
+    tile.constraints.clear();
+    drop_unused(tile);
     tile.tags.remove("fragments");
     tile.tags.remove("row_subgroups");
     tile.tags.remove("tile");

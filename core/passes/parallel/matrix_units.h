@@ -26,6 +26,9 @@
 // follows. The right operand's matrices are loaded one by one, each just before it is used, so that
 // few registers hold them.
 //
+// Where the last tile goes beyond the end of rows or columns, its matrices are whole all the same.
+// Only stencils between matrices and tensors keep the constraints.
+//
 // Requires: the group comes from matrix_groups; stage_operands has staged its operands, and its
 // sums are in an accumulator. What follows the product is tagged by matrix_groups. Ensures: the
 // same values. Runs after agg_init and before thread_lanes, which leaves these blocks as they are.

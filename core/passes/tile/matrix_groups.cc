@@ -99,6 +99,14 @@ class MatrixGroups {
     sizes[form.row] = choice.tile.rows;
     sizes[form.column] = choice.tile.columns;
     sizes[form.depth] = choice.tile.depth;
+    // The last tile is as large as the others, and goes beyond the end.
+    for (const std::string& name : {form.row, form.column, form.depth}) {
+      stripe::Index& index = *block.find_index(name);
+      const int64_t size = sizes[name];
+      if (index.range % size == 0) continue;
+      block.constraints.push_back(Affine(index.range - 1) - Affine::of(name));
+      index.range = ceil_div(index.range, size) * size;
+    }
     split_block(block, sizes);
     if (block.stmts.size() != 1 || !block.stmts[0].block()) return;
     Block& inner = *block.stmts[0].block();

@@ -10,10 +10,13 @@
 //            in A[m, k], in B[k, n], out C[m, n]:add.fp32) { S }
 //   }
 //
-// A kernel gets such a tile if an instruction of `unit` computes its product, in these types, with
-// sizes that divide the kernel's; and if that takes less time than the same product without matrix
-// units. Both times are predicted (core/cost/workgroup, matrix_time.h and group_time.h), from rates
-// that the model states. So matrix units that are slower than other arithmetic are not used.
+// A kernel gets such a tile if an instruction of `unit` computes its product, in these types; and
+// if that takes less time than the same product without matrix units. Both times are predicted
+// (core/cost/workgroup, matrix_time.h and group_time.h), from rates that the model states. So
+// matrix units that are slower than other arithmetic are not used.
+//
+// Sizes of tiles divide the kernel's if those of the instruction do. Else the last tile goes beyond
+// the end, with a constraint. A kernel with constraints of its own on these indices is left alone.
 //
 // A factor may be computed from several tensors (stage_operands), if its elements hang on no more
 // indices than a matrix has, besides those outside of the tile. Its values must be values of the

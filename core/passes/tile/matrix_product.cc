@@ -29,22 +29,28 @@ std::optional<size_t> dimension_of(const Refinement& ref, const std::string& ind
   return out;
 }
 
-// Do rows of matrices along these indices begin at multiples of kMatrixAlignment bytes, and do
-// their elements lie one behind the other?
+// Do the elements of rows or columns along these indices lie one behind the other?
 Refusal why_no_rows(const Refinement& ref, const std::string& row, const std::string& column) {
   const Affine flat = ref.flat_access();
   const int64_t down = flat.coefficient(row), across = flat.coefficient(column);
   if (down < 0 || across < 0 || (down != 1 && across != 1))
     return fmt::format("neither rows nor columns of '{}' are contiguous", ref.into);
+  return Refusal::none();
+}
+
+// Do rows of matrices along these indices begin at multiples of kMatrixAlignment bytes, so that
+// lanes move vectors of them, and do they end there?
+bool are_vectors(const Block& block, const Refinement& ref, const std::string& row,
+                 const std::string& column) {
+  const Affine flat = ref.flat_access();
+  const std::string& contiguous = flat.coefficient(column) == 1 ? column : row;
   const int64_t bytes = byte_size(ref.shape.type);
   const auto begins = [&](int64_t elements) { return elements * bytes % kMatrixAlignment == 0; };
-  const std::string& contiguous = across == 1 ? column : row;
-  for (const auto& [name, coefficient] : flat.terms())
-    if (name != contiguous && !begins(coefficient))
-      return fmt::format("rows of '{}' begin at multiples of {} bytes", ref.into,
-                         coefficient * bytes);
-  if (!begins(flat.constant())) return fmt::format("'{}' begins inside a row", ref.into);
-  return Refusal::none();
+  return flat.coefficient(contiguous) == 1 && begins(flat.constant()) &&
+         begins(block.find_index(contiguous)->range) &&
+         std::all_of(flat.terms().begin(), flat.terms().end(), [&](const auto& term) {
+           return term.first == contiguous || begins(term.second);
+         });
 }
 
 // The instruction with the dimensions of some operands in the other order: a matrix in memory may
@@ -65,17 +71,17 @@ Refusal form_of(const Block& kernel, const Instruction& instruction, ProductForm
   if (!rules.ok()) return rules.status().message();
   if (rules->idxs.size() != 3 || rules->ins != 2 || rules->outs != 1)
     return "the instruction is no product of two matrices";
-  const std::optional<StencilMatch> match = match_stencil(block, *rules, true);
+  StencilRules with_ends = *rules;
+  with_ends.masked = true;
+  std::optional<StencilMatch> match = match_stencil(block, *rules, true);
+  if (!match) match = match_stencil(block, with_ends, false);
   if (!match) {
     block.constraints.clear();
-    if (match_stencil(block, *rules, true)) {
+    if (match_stencil(block, with_ends, false)) {
       form.types_fit = true;
       return "constraints leave out elements of its matrices";
     }
-    StencilRules of_any_size = *rules;
-    for (StencilRules::Index& one : of_any_size.idxs) one.size = 1;
-    form.types_fit = match_stencil(block, of_any_size, true).has_value();
-    return "its sizes are no multiples of the instruction's";
+    return "its sizes or its dimensions are not those of a product of matrices";
   }
   form.types_fit = true;
   // The instruction's indices: those of its result, in order, and the third one.
@@ -106,13 +112,6 @@ Refusal form_of(const Block& kernel, const Instruction& instruction, ProductForm
   form.depth = depth.first;
   form.result = {*row, *column};
   form.unit_depth = depth.second;
-  for (const auto& [name, size] : {rows, columns, depth})
-    if (block.find_index(name)->range % size != 0)
-      return "its sizes are no multiples of the instruction's";
-  for (const auto& [ref, first, second] :
-       {std::tuple(left, form.row, form.depth), std::tuple(right, form.depth, form.column)})
-    if (!dimension_of(*ref, first) || !dimension_of(*ref, second))
-      return fmt::format("rows and columns of '{}' are no dimensions of it", ref->into);
   STRIA_RETURN_IF_REFUSED(why_no_rows(out, form.row, form.column));
   cost::MatrixProduct& product = form.product;
   product.rows = block.find_index(form.row)->range;
@@ -129,6 +128,7 @@ Refusal form_of(const Block& kernel, const Instruction& instruction, ProductForm
   product.left_bytes = byte_size(left->shape.type);
   product.right_bytes = byte_size(right->shape.type);
   product.sum_bytes = out.agg ? byte_size(out.agg->type) : byte_size(out.shape.type);
+  product.sum_in_vectors = are_vectors(block, out, form.row, form.column);
   product.left_along_depth = left->flat_access().coefficient(form.depth) == 1;
   product.right_along_depth = right->flat_access().coefficient(form.depth) == 1;
   return Refusal::none();
@@ -159,8 +159,10 @@ void add_factors(const Block& block, const std::array<ProductFactor, 2>& factors
     bytes = 0;
     for (const std::string& view : factor.views)
       bytes += byte_size(block.find_ref(view)->shape.type);
-    (left ? product.left_operations : product.right_operations) =
-        factor.operations + (factor.type != (left ? form.left_type : form.right_type));
+    int64_t& operations = left ? product.left_operations : product.right_operations;
+    operations = factor.operations + (factor.type != (left ? form.left_type : form.right_type));
+    (left ? product.left_in_vectors : product.right_in_vectors) =
+        are_vectors(block, *block.find_ref(factor.main), left ? form.row : form.column, form.depth);
   }
 }
 
@@ -197,9 +199,6 @@ Refusal product_form(const Block& block, const Instruction& instruction, Product
           });
       if (!types_fit)
         refusal = "its operands have the instruction's types in the other order";
-      else if (form.product.rows % form.unit_rows != 0 ||
-               form.product.columns % form.unit_columns != 0)
-        refusal = "its sizes are no multiples of the instruction's";
       else
         return add_factors(block, factors, form), Refusal::none();
     }

@@ -34,10 +34,10 @@ struct ProductForm {
   cost::MatrixProduct product;
 };
 
-// Fills `form` if the block is a product that the instruction computes, in tiles that divide the
-// block's ranges. Lanes may compute its factors: what counts is the type of their values. The row
-// is the index of the earlier dimension of the result: operands and indices change places if the
-// instruction's match has it otherwise.
+// Fills `form` if the block is a product that the instruction computes. Tiles need not divide the
+// block's ranges: what goes beyond is masked. Lanes may compute its factors: what counts is the
+// type of their values. The row is the index of the earlier dimension of the result: operands and
+// indices change places if the instruction's match has it otherwise.
 Refusal product_form(const stripe::Block& block, const Instruction& instruction, ProductForm& form);
 
 // The fastest way to compute a block on matrix units.

@@ -23,6 +23,10 @@
 // which the factor is made. Rows are longer by one vector, so that neighbouring rows begin in
 // different banks.
 //
+// Where the last tile goes beyond the end of the depth, zeros are staged: the block that stages
+// reads them from beyond the tensor (#zero_fill), or selects them. Beyond the end of rows or
+// columns anything is staged. The tile keeps its constraints.
+//
 // Requires: a block that holds nothing but a tile of matrix_groups. Ensures: the same values. Runs
 // after autotile has made a loop over the steps, and before matrix_units, which loads matrices from
 // there, and thread_lanes, which spreads the copies over lanes.

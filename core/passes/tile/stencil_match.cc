@@ -106,7 +106,7 @@ class Fit {
     const bool divides = wanted.size == kWholeRange || own.range % wanted.size == 0;
     if (even_ && !divides) return fmt::format("{} is not a multiple of {}", own.range, wanted.size);
     if (!rules_.instruction) return Refusal::none();
-    if (!divides) {
+    if (!divides && !rules_.masked) {
       const bool is_summed = std::count(wanted.outs.begin(), wanted.outs.end(), 0) > 0;
       return fmt::format("{} is not a multiple of {}{}", own.range, wanted.size,
                          is_summed ? ": pad can make it one" : "");

@@ -37,9 +37,10 @@ struct StencilRules {
   size_t outs = 1;
   size_t ins = 0;
   // Set for a stencil that the hardware model describes; else null, and there are no operands. The
-  // tile must then be exactly this instruction: a sum of products, of these types, without an
-  // uneven end, without a constraint.
+  // tile must then be exactly this instruction: a sum of products, of these types, without a
+  // constraint, and without an uneven end unless these are `masked`.
   const Instruction* instruction = nullptr;
+  bool masked = false;
   std::vector<const InstructionOperand*> out_operands;
   std::vector<const InstructionOperand*> in_operands;
 };

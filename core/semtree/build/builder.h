@@ -124,6 +124,7 @@ class Builder {
   Status matrix_operation(const Frame& frame, Body& out);
   Status matrix_product(const Frame& frame, Body& out);
   Status matrix_elements(const Frame& frame, const MatrixBlock& matrix, Body& out);
+  Status bound_matrix(const Frame& frame, MatrixBlock& matrix);
   // The matrix that the frame's view has.
   Result<FragmentRef> fragment(const Frame& frame, const std::string& name) const;
   FragmentRef new_fragment(const std::string& name, DataType type, const MatrixBlock& matrix);

@@ -41,6 +41,7 @@ Result<std::vector<std::string>> indices_of(const Block& block, const Refinement
 struct Builder::MatrixBlock {
   std::string row, column;  // "": one row, or one column
   int64_t rows = 1, columns = 1;
+  ExprRef rows_there, columns_there;  // as in MatrixPlace
 };
 
 bool Builder::is_matrix_operation(const Frame& frame) const {
@@ -108,9 +109,29 @@ Result<MatrixPlace> Builder::matrix_place(const Frame& frame, const std::string&
     return unsupported(
         "'{}' of {} has steps of {} and {} elements; one step of a matrix in memory is 1", name,
         name_of_block(*frame.block), at.row_stride, at.column_stride);
+  if (!matrix.row.empty() && flat.uses(matrix.row)) at.rows = matrix.rows_there;
+  if (!matrix.column.empty() && flat.uses(matrix.column)) at.columns = matrix.columns_there;
   nest_.measure(view.offset + at.row_stride * (matrix.rows - 1) +
                 at.column_stride * (matrix.columns - 1));
   return at;
+}
+
+// Each constraint of the block says how many rows are there, or how many columns.
+Status Builder::bound_matrix(const Frame& frame, MatrixBlock& matrix) {
+  for (const Affine& form : frame.block->constraints) {
+    const int64_t down = form.coefficient(matrix.row), across = form.coefficient(matrix.column);
+    if (down + across != -1 || down * across != 0)
+      return unsupported("the constraint {} >= 0 of {} bounds neither rows nor columns of a matrix",
+                         form.to_string(), name_of_block(*frame.block));
+    // The stencil's own indices are 0 in the frame.
+    const Affine count = form.substitute(frame.indices) + 1;
+    const Interval range = interval_of(count, nest_.box());
+    if (range.lower >= (down != 0 ? matrix.rows : matrix.columns)) continue;
+    ExprRef& there = down != 0 ? matrix.rows_there : matrix.columns_there;
+    const ExprRef value = nest_.value(count);
+    there = there ? binary(Op::min, there, value) : value;
+  }
+  return {};
 }
 
 Status Builder::matrix_product(const Frame& frame, Body& out) {
@@ -228,9 +249,6 @@ Status Builder::matrix_operation(const Frame& frame, Body& out) {
   if (!frame.in_subgroup)
     return unsupported("{} works on matrices that a subgroup holds, and stands in none",
                        name_of_block(block));
-  if (!block.constraints.empty())
-    return unsupported("{} has constraints; a matrix operation is done whole",
-                       name_of_block(block));
   const auto held = [&](const std::string& name) {
     auto view = frame.views.find(name);
     return view != frame.views.end() && view->second.whole && is_fragment(*view->second.whole);
@@ -239,7 +257,12 @@ Status Builder::matrix_operation(const Frame& frame, Body& out) {
       block.stmts.empty() ? nullptr : std::get_if<stripe::Store>(&block.stmts.back().op);
   const Refinement* target = last ? block.find_ref(last->into) : nullptr;
   if (!target) return unsupported("{} works on matrices and stores none", name_of_block(block));
-  if (target->agg && held(target->into)) return matrix_product(frame, out);
+  if (target->agg && held(target->into)) {
+    if (!block.constraints.empty())
+      return unsupported("{} has constraints; a product of matrices is done whole",
+                         name_of_block(block));
+    return matrix_product(frame, out);
+  }
   MatrixBlock matrix;
   for (const Refinement& ref : block.refs) {
     if (!held(ref.into)) continue;
@@ -255,6 +278,7 @@ Status Builder::matrix_operation(const Frame& frame, Body& out) {
   }
   matrix.rows = block.find_index(matrix.row)->range;
   matrix.columns = block.find_index(matrix.column)->range;
+  STRIA_RETURN_IF_ERROR(bound_matrix(frame, matrix));
   const Array::Fragment form{Use::sum, matrix.rows, matrix.columns};
   // A copy of one matrix, or a constant, needs no loop over elements.
   const auto* load = std::get_if<stripe::Load>(&block.stmts[0].op);

@@ -116,7 +116,10 @@ class Printer {
     return fmt::format("{}[{}]", function_.memory_name(ref.memory), ref.number);
   }
   std::string matrix(const MatrixPlace& at) {
-    return fmt::format("{} by {}, {}", place(at.place), at.row_stride, at.column_stride);
+    std::string out = fmt::format("{} by {}, {}", place(at.place), at.row_stride, at.column_stride);
+    if (at.rows) out += fmt::format(" rows {}", expr(at.rows));
+    if (at.columns) out += fmt::format(" columns {}", expr(at.columns));
+    return out;
   }
 
   static std::string ahead(int64_t elements) {

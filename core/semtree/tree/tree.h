@@ -203,6 +203,9 @@ struct MatrixPlace {
   Place place;
   int64_t row_stride = 0;
   int64_t column_stride = 1;
+  // So many rows and columns are there, if not null; any number, the same for all lanes. Of the
+  // others nothing is stored, and what is loaded for them may be anything.
+  ExprRef rows, columns;
 };
 // What the lanes of a subgroup do together with matrices (Array::fragment). All of its lanes come
 // to the statement, and with the same place. Loads and stores convert to the type where they put

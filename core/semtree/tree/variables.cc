@@ -27,8 +27,13 @@ void each_expression(AnyStatement& statement, const Visitor& visit) {
   }
   if (auto* branch = std::get_if<If>(&statement.op)) visit(branch->condition);
   if (auto* prefetch = std::get_if<Prefetch>(&statement.op)) place(prefetch->place);
-  if (auto* load = std::get_if<MatrixLoad>(&statement.op)) place(load->from.place);
-  if (auto* store = std::get_if<MatrixStore>(&statement.op)) place(store->to.place);
+  const auto matrix = [&](auto& at) {
+    place(at.place);
+    if (at.rows) visit(at.rows);
+    if (at.columns) visit(at.columns);
+  };
+  if (auto* load = std::get_if<MatrixLoad>(&statement.op)) matrix(load->from);
+  if (auto* store = std::get_if<MatrixStore>(&statement.op)) matrix(store->to);
 }
 
 ExprRef replaced(const ExprRef& expr, const std::map<int, ExprRef>& by) {

@@ -173,7 +173,9 @@ class MatrixCheck {
     if (lines.stride < 0 || lines.stride > INT32_MAX)
       return unsupported("a matrix in '{}' has steps of {} elements; 0 to {} are supported", name,
                          lines.stride, INT32_MAX);
-    if (aligned % lines.aligned_bytes != 0 || lines.stride * bytes % lines.aligned_bytes != 0)
+    if (moved.place->rows || moved.place->columns)
+      return unsupported("a matrix in '{}' is not there as a whole", name);
+    if (!is_aligned(*moved.place, *matrix.fragment, type))
       return unsupported(
           "a matrix in '{}' begins at a multiple of {} bytes and its {} are {} bytes apart; Vulkan "
           "demands multiples of {}",
@@ -201,6 +203,13 @@ MatrixLines lines_of(const MatrixPlace& place, const Array::Fragment& form, Data
   const int64_t elements = out.are_rows ? form.columns : form.rows;
   out.aligned_bytes = std::min(kWidestAlignment, elements * byte_size(type));
   return out;
+}
+
+bool is_aligned(const MatrixPlace& place, const Array::Fragment& form, DataType type) {
+  const MatrixLines lines = lines_of(place, form, type);
+  const int64_t bytes = byte_size(type);
+  return alignment_of(place.place, bytes) % lines.aligned_bytes == 0 &&
+         lines.stride * bytes % lines.aligned_bytes == 0;
 }
 
 Status check_matrices(const Function& function, const Features& features) {

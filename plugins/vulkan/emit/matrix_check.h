@@ -24,6 +24,10 @@ struct MatrixLines {
 MatrixLines lines_of(const semtree::MatrixPlace& place, const semtree::Array::Fragment& form,
                      DataType type);
 
+// Are address and stride such multiples, for all that is known?
+bool is_aligned(const semtree::MatrixPlace& place, const semtree::Array::Fragment& form,
+                DataType type);
+
 // unsupported, naming the matrix, what is wrong and the device, if the device has no such products
 // or matrices, or if they lie in memory as Vulkan does not allow.
 Status check_matrices(const semtree::Function& function, const Features& features);

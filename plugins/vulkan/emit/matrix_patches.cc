@@ -78,6 +78,7 @@ class Patches {
     if (any_offset_ && function_.is_param(memory)) return Way::by_patch;
     const Array& held = function_.array(matrix.memory);
     const DataType type = function_.element_type(memory);
+    if (!is_aligned(place, *held.fragment, type)) return Way::by_patch;
     if (type == held.type) return Way::straight;
     const bool is_known =
         held.fragment->use == Array::Fragment::Use::sum && has_sums(type, *held.fragment);
@@ -95,7 +96,7 @@ class Patches {
 
   void measure() {
     const auto add = [&](const MatrixPlace& place, const FragmentRef& matrix, bool is_load) {
-      if (way(place, matrix, is_load) != Way::by_patch) return;
+      if (way(place, matrix, is_load) != Way::by_patch && !place.rows && !place.columns) return;
       const Array& held = function_.array(matrix.memory);
       // Each subgroup's part is aligned as all memory is.
       const int64_t of_all = semtree::kMemoryAlignment / byte_size(held.type);
@@ -190,23 +191,47 @@ class Patches {
         loop->body = changed(std::move(loop->body));
       if (auto* branch = std::get_if<semtree::If>(&statement.op))
         branch->then = changed(std::move(branch->then));
-      if (auto* load = std::get_if<MatrixLoad>(&statement.op)) {
-        if (way(load->from, load->to, true) == Way::by_patch) {
-          add_by_patch(load->from, load->to, true, out);
-          continue;
-        }
-      }
-      if (auto* store = std::get_if<MatrixStore>(&statement.op)) {
-        const Way way = this->way(store->to, store->from, false);
-        if (way == Way::by_patch) {
-          add_by_patch(store->to, store->from, false, out);
-          continue;
-        }
-        if (way == Way::rounded_before)
-          store->from =
-              add_rounded(store->from, function_.element_type(store->to.place.memory), out);
-      }
-      out.push_back(std::move(statement));
+      if (auto* load = std::get_if<MatrixLoad>(&statement.op))
+        add_move(load->from, load->to, true, out);
+      else if (auto* store = std::get_if<MatrixStore>(&statement.op))
+        add_move(store->to, store->from, false, out);
+      else
+        out.push_back(std::move(statement));
+    }
+    return out;
+  }
+
+  void add_move(const MatrixPlace& place, const FragmentRef& matrix, bool is_load, Body& out) {
+    const Way way = this->way(place, matrix, is_load);
+    if (way == Way::by_patch) return add_by_patch(place, matrix, is_load, out);
+    const ExprRef whole = all_there(place, *function_.array(matrix.memory).fragment);
+    Body straight, in_part;
+    MatrixPlace all = place;
+    all.rows = all.columns = nullptr;
+    if (is_load)
+      straight.push_back({MatrixLoad{matrix, all}});
+    else if (way == Way::rounded_before)
+      straight.push_back({MatrixStore{
+          all, add_rounded(matrix, function_.element_type(place.place.memory), straight)}});
+    else
+      straight.push_back({MatrixStore{all, matrix}});
+    if (!whole) {
+      std::move(straight.begin(), straight.end(), std::back_inserter(out));
+      return;
+    }
+    add_by_patch(place, matrix, is_load, in_part);
+    out.push_back({semtree::If{whole, std::move(straight), {}}});
+    out.push_back({semtree::If{semtree::unary(Op::logical_not, whole), std::move(in_part), {}}});
+  }
+
+  // Does memory have all rows and columns of the matrix? Null: it does.
+  ExprRef all_there(const MatrixPlace& place, const Array::Fragment& form) const {
+    ExprRef out;
+    for (const auto& [there, wanted] :
+         {std::pair(place.rows, form.rows), std::pair(place.columns, form.columns)}) {
+      if (!there) continue;
+      const ExprRef one = semtree::binary(Op::le, integer(wanted), there);
+      out = out ? semtree::binary(Op::bit_and, out, one) : one;
     }
     return out;
   }
@@ -259,10 +284,11 @@ class Patches {
     body.push_back({semtree::Let{
         number, binary(Op::add, binary(Op::mul, number_of(round), integer(subgroup_lanes_)),
                        number_of(lane_))}});
-    const int64_t stride = place.column_stride == 1 ? place.row_stride : place.column_stride;
+    const bool are_rows = place.column_stride == 1;
+    const int64_t stride = are_rows ? place.row_stride : place.column_stride;
     const ExprRef line = binary(Op::div, number_of(number), integer(length));
-    const ExprRef inside = binary(Op::add, binary(Op::mul, line, integer(stride)),
-                                  binary(Op::rem, number_of(number), integer(length)));
+    const ExprRef in_line = binary(Op::rem, number_of(number), integer(length));
+    const ExprRef inside = binary(Op::add, binary(Op::mul, line, integer(stride)), in_line);
     Place in_memory = place.place, in_patch = patch;
     in_memory.offset = in_memory.offset ? binary(Op::add, in_memory.offset, inside) : inside;
     in_memory.multiple = 1;
@@ -275,11 +301,19 @@ class Patches {
     copy.push_back({semtree::Load{value, from}});
     copy.push_back({semtree::Store{
         to, convert_to(function_.element_type(to.memory), semtree::variable(value, {type, 1}))}});
-    if (elements % subgroup_lanes_ == 0)
-      body.insert(body.end(), copy.begin(), copy.end());
+    ExprRef exists;
+    const auto demand = [&](const ExprRef& value, const ExprRef& limit) {
+      if (!limit) return;
+      const ExprRef below = semtree::binary(Op::lt, value, limit);
+      exists = exists ? semtree::binary(Op::bit_and, exists, below) : below;
+    };
+    demand(number_of(number), elements % subgroup_lanes_ == 0 ? nullptr : integer(elements));
+    demand(line, are_rows ? place.rows : place.columns);
+    demand(in_line, are_rows ? place.columns : place.rows);
+    if (exists)
+      body.push_back({semtree::If{exists, std::move(copy), {}}});
     else
-      body.push_back({semtree::If{
-          semtree::binary(Op::lt, number_of(number), integer(elements)), std::move(copy), {}}});
+      body.insert(body.end(), copy.begin(), copy.end());
     out.push_back({semtree::For{round, integer(0), integer(ceil_div(elements, subgroup_lanes_)),
                                 std::move(body)}});
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrices that cannot go straight between registers and memory, as other statements of the tree.
 //
-// * Tensors that begin at any multiple of their elements' size: Vulkan demands that a matrix in
-//   memory begins at a multiple of 16 bytes.
+// * Tensors, or rows, that begin at any multiple of their elements' size: Vulkan demands that a
+//   matrix in memory, and each of its rows, begins at a multiple of 16 bytes.
+// * Matrices of which memory has only some rows and columns. Where it has all, they go straight.
 // * Elements of one type in memory and of another one in registers. The device converts a whole
 //   matrix if it has such matrices of both types, and then as its hardware rounds; else lanes do.
 //

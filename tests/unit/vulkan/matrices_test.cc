@@ -201,18 +201,6 @@ TEST(Matrices, NamesWhatTheDeviceLacks) {
        same,
        [](Features& f) { f.shared_views = false; },
        {"'S'", "workgroupMemoryExplicitLayout"}},
-      {"place",
-       [](Function& f) { place_of(f, MatrixKernel::kA).place.multiple = 4; },
-       whole,
-       {"'A'", "multiple of 8 bytes", "multiples of 16"}},
-      {"constant",
-       [](Function& f) { place_of(f, MatrixKernel::kS).place.constant = 2; },
-       whole,
-       {"'S'", "multiple of 4 bytes"}},
-      {"stride",
-       [](Function& f) { place_of(f, MatrixKernel::kR).row_stride = 18; },
-       whole,
-       {"'R'", "rows are 72 bytes apart"}},
       {"a long way",
        [](Function& f) { place_of(f, MatrixKernel::kR).row_stride = int64_t{1} << 32; },
        whole,
@@ -242,6 +230,40 @@ TEST(Matrices, NamesWhatTheDeviceLacks) {
     const std::string message(words.status().message());
     EXPECT_THAT(message, HasSubstr("kernel 'product'"));
     for (const std::string& part : refusal.parts) EXPECT_THAT(message, HasSubstr(part));
+  }
+}
+
+// Matrices that do not lie as Vulkan demands go by patches.
+TEST(Matrices, GoStraightWhereVulkanAllowsIt) {
+  const auto whole = [](Features&) {};
+  const std::vector<Refusal> refusals = {
+      {"place",
+       [](Function& f) { place_of(f, MatrixKernel::kA).place.multiple = 4; },
+       whole,
+       {"'A'", "multiple of 8 bytes", "multiples of 16"}},
+      {"constant",
+       [](Function& f) { place_of(f, MatrixKernel::kS).place.constant = 2; },
+       whole,
+       {"'S'", "multiple of 4 bytes"}},
+      {"stride",
+       [](Function& f) { place_of(f, MatrixKernel::kR).row_stride = 18; },
+       whole,
+       {"'R'", "rows are 72 bytes apart"}},
+      {"a part",
+       [](Function& f) { place_of(f, MatrixKernel::kR).rows = semtree::integer(DataType::i32, 9); },
+       whole,
+       {"'R'", "not there as a whole"}},
+  };
+  EXPECT_TRUE(check_matrices(MatrixKernel{}.function(), device()).ok());
+  for (const Refusal& refusal : refusals) {
+    SCOPED_TRACE(refusal.what);
+    Function function = MatrixKernel{}.function();
+    refusal.change_kernel(function);
+    const Status status = check_matrices(function, device());
+    EXPECT_EQ(status.code(), StatusCode::unsupported);
+    for (const std::string& part : refusal.parts)
+      EXPECT_THAT(std::string(status.message()), HasSubstr(part));
+    EXPECT_TRUE(emit(code_of(function), device()).ok());
   }
 }
 

@@ -96,6 +96,8 @@ inline std::vector<test::MatrixKernel> kernels() {
   std::vector<test::MatrixKernel> out;
   for (const bool columns : {false, true}) {
     out.push_back({.columns = columns});
+    out.push_back({.result = DataType::fp16, .columns = columns, .rows_there = 27});
+    out.push_back({.columns = columns, .rows_there = 9, .columns_there = 13});
     out.push_back({.result = DataType::fp16, .columns = columns});
     out.push_back({.operand = DataType::bf16, .columns = columns});
     out.push_back({.operand = DataType::bf16, .result = DataType::bf16, .columns = columns});
