@@ -22,9 +22,6 @@ using stripe::Block;
 using stripe::RefDir;
 using stripe::Refinement;
 
-// Lanes may hold sums of several operands at once without matrix units (gpu_products).
-constexpr cost::GroupForm kWithoutMatrices{.depth = 2, .parts = true, .direct = true};
-
 class MatrixGroups {
  public:
   MatrixGroups(const stripe::Program& program, const MatrixGroupsOptions& options,
@@ -65,7 +62,8 @@ class MatrixGroups {
     if (!best) return why_none;
     context_.note(
         fmt::format("{}: {} {}", block.name, best->instruction->name, cost::to_string(best->tile)));
-    if (const auto plain = cost::shortest_tile(cost::tiled_block(block), kWithoutMatrices, *rates_);
+    const cost::GroupForm form{options_.pipeline_depth, options_.parts, options_.direct};
+    if (const auto plain = cost::shortest_tile(cost::tiled_block(block), form, *rates_);
         plain && plain->time.cycles < best->tile.cycles)
       return fmt::format("{:.0f} cycles without matrix units, {:.0f} with them", plain->time.cycles,
                          best->tile.cycles);
@@ -155,6 +153,13 @@ void describe(MatrixGroupsOptions& options, OptionFields& fields) {
   fields.unit("group", options.group, "execution unit of a group");
   fields.unit("local", options.local, "memory unit that the lanes of a group share");
   fields.unit("registers", options.registers, "memory unit that each lane has of its own");
+  fields.add("pipeline_depth", options.pipeline_depth,
+             "of the same product without matrix units: steps whose operands are in local memory",
+             {1, 64});
+  fields.add("parts", options.parts,
+             "without matrix units, lanes may share out a step's reduction");
+  fields.add("direct", options.direct,
+             "without matrix units, lanes may fetch from main memory what they multiply");
   fields.set_tags("outer_set", options.outer_set, "tags added to the outer block");
   fields.set_tags("inner_set", options.inner_set, "tags of the inner block");
   fields.set_tags("tail_set", options.tail_set,

@@ -49,6 +49,9 @@ struct MatrixGroupsOptions {
   std::string group = "CU";       // execution unit of a group
   std::string local = "LOCAL";    // memory unit that the lanes of a group share
   std::string registers = "REG";  // memory unit that each lane has of its own
+  // What the same product is like without matrix units (cost::GroupForm).
+  int64_t pipeline_depth = 1;
+  bool parts = false, direct = false;
   std::vector<std::string> outer_set = {"group", "matrix"};  // tags added to the outer block
   std::vector<std::string> inner_set = {"tile"};             // tags of the inner block
   std::vector<std::string> tail_set = {"matrix_tail"};       // tags of kernels that may follow

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "stria/passes/tile/matrix_tile.h"
 #include "stria/passes/tile/product_factors.h"
 #include "stria/passes/tile/stencil_match.h"
 #include "stria/stripe/scalar_types.h"
@@ -16,18 +17,6 @@ namespace {
 using stripe::Block;
 using stripe::RefDir;
 using stripe::Refinement;
-
-// The one dimension that is the index alone; nullopt if there is none, or another also uses it.
-std::optional<size_t> dimension_of(const Refinement& ref, const std::string& index) {
-  std::optional<size_t> out;
-  for (size_t d = 0; d < ref.access.size(); ++d) {
-    if (!ref.access[d].uses(index)) continue;
-    std::string name;
-    if (out || !ref.access[d].is_single_index(&name)) return std::nullopt;
-    out = d;
-  }
-  return out;
-}
 
 // Do the elements of rows or columns along these indices lie one behind the other?
 Refusal why_no_rows(const Refinement& ref, const std::string& row, const std::string& column) {

@@ -17,6 +17,17 @@ const std::string* index_with(const Block& block, const std::string& tag) {
 
 }  // namespace
 
+std::optional<size_t> dimension_of(const stripe::Refinement& ref, const std::string& index) {
+  std::optional<size_t> out;
+  for (size_t d = 0; d < ref.access.size(); ++d) {
+    if (!ref.access[d].uses(index)) continue;
+    std::string name;
+    if (out || !ref.access[d].is_single_index(&name)) return std::nullopt;
+    out = d;
+  }
+  return out;
+}
+
 Block* find_matrix_tile(Block& block) {
   for (stripe::Statement& stmt : block.stmts)
     if (Block* inner = stmt.block()) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "stria/base/refusal.h"
@@ -18,6 +19,9 @@ struct MatrixTileForm {
   int64_t unit_rows = 0, unit_columns = 0, unit_depth = 0;  // what is multiplied at once
   const InstructionOperand *left = nullptr, *right = nullptr, *sum = nullptr;
 };
+
+// The one dimension that is the index alone; nullopt if there is none, or another also uses it.
+std::optional<size_t> dimension_of(const stripe::Refinement& ref, const std::string& index);
 
 // The first block inside with a tag #fragments; null if there is none.
 stripe::Block* find_matrix_tile(stripe::Block& block);
