@@ -16,12 +16,14 @@ namespace {
 
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
-// Bytes of `count` elements, the last byte filled up; nothing if that is beyond int64.
+// Bytes of `count` elements, the last byte filled up; nothing if that is beyond int64. Eight
+// elements of so many bits are so many bytes.
 std::optional<int64_t> bytes_of(int64_t count, int bits) {
-  int64_t all_bits = 0;
-  if (__builtin_mul_overflow(count, int64_t{bits}, &all_bits) || all_bits > kMost - 7)
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(count / 8, int64_t{bits}, &bytes) ||
+      __builtin_add_overflow(bytes, (count % 8 * bits + 7) / 8, &bytes))
     return std::nullopt;
-  return (all_bits + 7) / 8;
+  return bytes;
 }
 
 // The product of the dims. One that is beyond int64 is refused also where a 0 among them makes it
