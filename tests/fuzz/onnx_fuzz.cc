@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX models: what is read keeps its promises (model.h), and takes no more than the file has.
-// External data is looked for in a folder that is empty.
+// External data is looked for in a folder with one file, w.bin.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
 #include "fuzzer.h"
-#include "stria/base/status.h"
+#include "stria/base/file.h"
 #include "stria/onnx/model/model_reader.h"
 
 namespace {
@@ -15,18 +16,25 @@ namespace {
 using namespace stria;
 using namespace stria::onnx;
 
+constexpr size_t kWeightsBytes = 8192;
+
 // Made once, and gone with the process.
-class EmptyFolder {
+class Folder {
  public:
-  EmptyFolder() {
-    STRIA_CHECK(::mkdtemp(name_.data()) != nullptr, "no folder");
-    path_ = name_;
+  Folder() {
+    std::string name = std::filesystem::temp_directory_path() / "stria_onnx_fuzz_XXXXXX";
+    STRIA_CHECK(::mkdtemp(name.data()) != nullptr, "no folder");
+    path_ = name;
+    const Status written = write_file(path_ / "w.bin", std::string(kWeightsBytes, 'w'));
+    STRIA_CHECK(written.ok(), "{}", written.message());
   }
-  ~EmptyFolder() { ::rmdir(name_.c_str()); }
+  ~Folder() {
+    std::error_code gone;
+    std::filesystem::remove_all(path_, gone);
+  }
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  std::string name_ = std::filesystem::temp_directory_path() / "stria_onnx_fuzz_XXXXXX";
   std::filesystem::path path_;
 };
 
@@ -48,7 +56,8 @@ void check(const TensorData& tensor, size_t size) {
   const auto bytes = static_cast<int64_t>(tensor.bytes.size());
   STRIA_CHECK(bytes == count / 8 * bits + (count % 8 * bits + 7) / 8, "{} bytes", bytes);
   // A number of 8 bytes is a byte in the file, if it is small.
-  STRIA_CHECK(tensor.bytes.size() <= 8 * size, "more data than the file has");
+  STRIA_CHECK(tensor.bytes.size() <= std::max(8 * size, kWeightsBytes),
+              "more data than the files have");
   uint64_t sum = 0;
   for (char byte : tensor.bytes) {
     sum += static_cast<unsigned char>(byte);
@@ -96,10 +105,10 @@ void check(const Graph& graph, size_t size) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const EmptyFolder folder;
+  static const Folder folder;
   const auto bytes = std::make_shared<const std::string>(fuzz::text_of(data, size));
-  for (const std::filesystem::path* where :
-       {&folder.path(), (const std::filesystem::path*)nullptr}) {
+  for (const bool in_folder : {true, false}) {
+    const std::filesystem::path* const where = in_folder ? &folder.path() : nullptr;
     const Result<Model> model = parse_model(*bytes, bytes, "fuzz.onnx", where);
     if (!model.ok()) {
       STRIA_CHECK(model.status().message().starts_with("fuzz.onnx: "), "no message: {}",

@@ -3,7 +3,8 @@
 
 #include <bit>
 #include <cstring>
-#include <limits>
+
+#include "stria/base/shown_text.h"
 
 namespace stria::onnx {
 namespace {
@@ -152,7 +153,8 @@ void WireReader::fail_at(const char* at, std::string_view name, size_t index,
     where += name;
     if (index != kSingle) where += fmt::format("[{}]", index);
   }
-  if (!where.empty()) where += ": ";
+  // Of a deep place, where it begins and where it ends.
+  if (!where.empty()) where = cut_text(where, kMaxNameBytes) + ": ";
   source_->failure = make_error(code, "{}: byte {}: {}{}", source_->name,
                                 at - source_->bytes.data(), where, message);
 }
