@@ -144,6 +144,26 @@ Head read_head(WireReader& reader, TensorData& out) {
   return head;
 }
 
+// The data lies in one place, which is one for elements of the type.
+void check_place(WireReader& reader, const Head& head, ElementType type) {
+  constexpr uint64_t kRaw = uint64_t{1} << 9;
+  const bool strings = type == ElementType::string;
+  const uint64_t own = uint64_t{1} << field_of_elements(type);
+  if ((head.data_fields & ~(strings ? own : own | kRaw)) != 0)
+    reader.fail(fmt::format("data in a field that is not for elements of {}", name_of(type)));
+  else if (head.is_external && (strings || head.data_fields != 0))
+    reader.fail(strings ? "texts in another file" : "data here and in another file");
+  else if ((head.data_fields & own) != 0 && (head.data_fields & kRaw) != 0)
+    reader.fail("data in raw_data and in another field");
+}
+
+void check_count(WireReader& reader, std::string_view what, size_t is, int64_t needed,
+                 const TensorData& tensor) {
+  if (static_cast<int64_t>(is) != needed)
+    reader.fail(fmt::format("the data has {} {}, but {} elements of type {} have {}", is, what,
+                            tensor.element_count(), name_of(tensor.type), needed));
+}
+
 // The indices are int64, in `dims` and ascend: flat, or a row of coordinates for each value.
 void check_indices(WireReader& reader, const SparseTensorData& sparse) {
   const TensorData& indices = sparse.indices;
@@ -195,38 +215,23 @@ TensorData read_tensor(WireReader reader, ReadContext& context) {
     reader.fail(fmt::format("data_type: {} has no elements", name_of(out.type)));
     return out;
   }
-  const int64_t count = out.element_count();
-  const std::optional<int64_t> needed = bytes_of(count, bits);
-  const auto wrong_count = [&](int64_t is) {
-    reader.fail(fmt::format("the data has {} {}, but {} elements of type {} have {}", is,
-                            strings ? "texts" : "bytes", count, name_of(out.type),
-                            strings ? count : *needed));
-  };
-  const uint64_t own_field = uint64_t{1} << field_of_elements(out.type);
-  const uint64_t raw_field = strings ? 0 : uint64_t{1} << 9;
-  if (!needed)
-    reader.fail("dims: the number of bytes is beyond 64 bits");
-  else if ((head.data_fields & ~(own_field | raw_field)) != 0)
-    reader.fail(fmt::format("data in a field that is not for elements of {}", name_of(out.type)));
-  else if (head.is_external && (strings || head.data_fields != 0))
-    reader.fail(strings ? "texts in another file" : "data here and in another file");
-  else if ((head.data_fields & own_field) != 0 && (head.data_fields & raw_field) != 0)
-    reader.fail("data in raw_data and in another field");
-  else if (head.is_external) {
+  const std::optional<int64_t> needed = bytes_of(out.element_count(), bits);
+  if (!needed) reader.fail("dims: the number of bytes is beyond 64 bits");
+  check_place(reader, head, out.type);
+  if (reader.failed()) return out;
+  if (head.is_external) {
     const Status mapped = map_external(head.external, *needed, context, out);
     if (!mapped.ok()) reader.fail("external_data: " + mapped.message(), mapped.code());
   } else if (strings) {
     while (again.next())
       if (again.field() == 6)
         out.strings.emplace_back(again.bytes("string_data", out.strings.size()));
-    if (static_cast<int64_t>(out.strings.size()) != count)
-      wrong_count(static_cast<int64_t>(out.strings.size()));
+    check_count(reader, "texts", out.strings.size(), out.element_count(), out);
   } else {
     out.bytes = head.raw;
     out.owner = context.owner;
-    if ((head.data_fields & own_field) != 0) read_elements(again, *needed, out);
-    if (static_cast<int64_t>(out.bytes.size()) != *needed)
-      wrong_count(static_cast<int64_t>(out.bytes.size()));
+    if (head.data_fields != 0 && head.raw.empty()) read_elements(again, *needed, out);
+    check_count(reader, "bytes", out.bytes.size(), *needed, out);
   }
   if (!reader.failed()) check_booleans(reader, out);
   return out;
