@@ -25,9 +25,9 @@ std::string_view name_of(WireType type) {
 
 bool WireReader::take_varint(std::string_view& from, uint64_t& out) {
   uint64_t number = 0;
-  for (size_t i = 0; i < from.size() && i < 10; ++i) {
+  for (size_t i = 0; i < from.size(); ++i) {
     const auto byte = static_cast<uint8_t>(from[i]);
-    if (i == 9 && byte > 1) return false;  // the 65th bit
+    if (i == 9 && byte > 1) return false;  // a 65th bit, or an 11th byte
     number |= static_cast<uint64_t>(byte & 0x7F) << (7 * i);
     if (byte < 0x80) {
       from.remove_prefix(i + 1);
