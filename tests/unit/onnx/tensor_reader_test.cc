@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elements of tensors, from each field that may hold them; dims against bytes.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
