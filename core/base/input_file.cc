@@ -79,6 +79,7 @@ Result<InputFile> InputFile::open(const std::filesystem::path& path, StreamPatie
   if (const char* kind = kind_of_no_file(info, file.terminal_ || given >= 0); *kind != 0)
     return invalid_argument("cannot read {}: it is {}, not a file", shown, kind);
   file.stream_ = !S_ISREG(info.st_mode);
+  file.given_ = given >= 0;
   if (!file.stream_ && info.st_size > 0) {
     // Of what was given as a descriptor a part may have been read by others.
     const off_t at = given >= 0 ? ::lseek(descriptor, 0, SEEK_CUR) : 0;
@@ -96,6 +97,7 @@ InputFile::InputFile(InputFile&& other) noexcept
       patience_(other.patience_),
       stream_(other.stream_),
       terminal_(other.terminal_),
+      given_(other.given_),
       size_(other.size_),
       whole_size_(other.whole_size_),
       changed_ns_(other.changed_ns_) {}

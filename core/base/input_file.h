@@ -35,6 +35,11 @@ class InputFile {
   // Bytes of a regular file; nothing if only its end tells: of a stream, of a file that the kernel
   // makes up (/proc).
   std::optional<uint64_t> size() const { return size_; }
+  bool is_regular() const { return !stream_; }
+  // Whether it was opened before, and is read from where it was left.
+  bool was_given() const { return given_; }
+  // Stays the file's own.
+  int descriptor() const { return descriptor_; }
   // As messages show it, in quotes.
   const std::string& shown() const { return shown_; }
 
@@ -57,7 +62,7 @@ class InputFile {
   std::string shown_;
   int descriptor_ = -1;
   StreamPatience patience_;
-  bool stream_ = false, terminal_ = false;
+  bool stream_ = false, terminal_ = false, given_ = false;
   std::optional<uint64_t> size_;
   // As found at first.
   int64_t whole_size_ = 0, changed_ns_ = 0;
