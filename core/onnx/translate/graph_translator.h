@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Goes through the nodes of a graph, and keeps what names stand for and the functions made so far.
+// Operators with graphs in attributes (If, Loop, Scan) go through those with it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stria/base/result.h"
+#include "stria/onnx/model/model.h"
+#include "stria/onnx/translate/node_writer.h"
+#include "stria/onnx/translate/translate.h"
+#include "stria/onnx/translate/value.h"
+
+namespace stria::onnx {
+
+// Names of a graph; those of the graphs around it are seen, too.
+struct Scope {
+  const Scope* around = nullptr;
+  std::map<std::string, ValuePtr> values;
+  const ValuePtr* find(const std::string& name) const;
+};
+
+class GraphTranslator {
+ public:
+  GraphTranslator(const Model& model, const TranslateOptions& options, Missing& missing);
+
+  // The whole model.
+  Result<Translation> translate();
+
+  // The nodes of a graph inside `around`, with its inputs standing for `inputs`; the values of its
+  // outputs. For If, Loop and Scan. invalid_argument if there are other than `inputs.size()` inputs.
+  Result<std::vector<ValuePtr>> translate_graph(const Graph& graph, const Scope& around,
+                                                const std::vector<ValuePtr>& inputs);
+  // The scope of the node that is being translated.
+  const Scope& scope() const { return *scope_; }
+
+  // The elements of a value, computed if need be; unsupported if an input is not known.
+  Result<std::shared_ptr<const HostTensor>> elements(const ValuePtr& value);
+  ValuePtr known(std::string name, HostTensor elements);
+  ValuePtr known(std::string name, std::shared_ptr<const HostTensor> elements);
+  const Model& model() const { return model_; }
+
+ private:
+  Result<std::vector<ValuePtr>> translate_nodes(const std::vector<Node>& nodes, Scope& scope,
+                                                const std::map<std::string, int64_t>& opsets);
+  Status translate_node(const Node& node, Scope& scope,
+                        const std::map<std::string, int64_t>& opsets);
+  Status expand_function(const Function& function, const Node& node,
+                         const std::vector<ValuePtr>& inputs, Scope& scope);
+  Status finish(NodeWriter& writer, Scope& scope);
+  Status add_input(const ValueInfo& info, Scope& scope);
+  Status add_initializers(const Graph& graph, Scope& scope);
+  Result<Translation> main_function(const Graph& graph, const Scope& scope);
+  Result<TranslatedOutput> output(const std::string& name, const ValuePtr& value);
+
+  struct MadeFunction {
+    std::string name;
+    std::vector<TensorType> results;
+  };
+  // The function with these lines, made unless it is there already.
+  Result<MadeFunction> function_of(const NodeWriter& writer,
+                                   const std::vector<std::string>& results);
+
+  const Model& model_;
+  const TranslateOptions& options_;
+  Missing& missing_;
+  const Scope* scope_ = nullptr;
+  int depth_ = 0;  // of functions and graphs inside each other
+  std::map<std::string, MadeFunction> functions_;              // by types of parameters and body
+  std::vector<std::pair<std::string, std::string>> texts_;     // name and text, in order
+  std::map<std::string, std::string> text_of_;                 // by name
+  std::map<std::string, int> names_taken_;
+  std::vector<std::shared_ptr<const Call>> calls_;             // in an order that can run
+  std::vector<ValuePtr> inputs_;                               // of the model's graph
+};
+
+// Nodes of a function with what a call of it gives in the place of attributes that refer to it.
+std::vector<Node> with_attributes(const std::vector<Node>& nodes,
+                                  const std::map<std::string, Attribute>& given);
+// "Conv 'conv1'": for messages.
+std::string text_of(const Node& node);
+// The element type that tensors of an ONNX type have here; nullopt: strings, complex numbers.
+std::optional<DataType> tile_type_of(ElementType type);
+ElementType element_type_of(DataType type);
+// A tensor of the file as elements: 4- and 2-bit integers a byte each. unsupported: other types.
+Result<HostTensor> host_tensor_of(const TensorData& data);
+
+}  // namespace stria::onnx
