@@ -11,6 +11,7 @@ import argparse
 import collections
 import fnmatch
 import json
+import os
 import pathlib
 import queue
 import subprocess
@@ -71,6 +72,9 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--verbose", action="store_true", help="print what does not pass")
     arguments = parser.parse_args()
+    # A build's own plugins, unless the user has others.
+    plugins = pathlib.Path(arguments.runner).resolve().parents[2] / "lib/stria/plugins"
+    os.environ.setdefault("STRIA_PLUGIN_PATH", str(plugins))
     folders = sorted(path for path in arguments.cases.iterdir()
                      if fnmatch.fnmatch(path.name, arguments.only))
     batches = queue.Queue()
