@@ -86,8 +86,8 @@ std::string difference(const TranslatedOutput& shape, const HostTensor* got,
     if (shape.items.size() != wanted.items.size())
       return fmt::format("{} items for {}", shape.items.size(), wanted.items.size());
     for (size_t i = 0; i < wanted.items.size(); ++i)
-      if (std::string text = difference(shape.items[i], shape.items[i].known.get(),
-                                        wanted.items[i], rtol, atol);
+      if (std::string text =
+              difference(shape.items[i], shape.items[i].known.get(), wanted.items[i], rtol, atol);
           !text.empty())
         return fmt::format("item {}: {}", i, text);
     return "";
@@ -100,8 +100,9 @@ std::string difference(const TranslatedOutput& shape, const HostTensor* got,
   // An optional that holds a tensor.
   if (shape.is_sequence && shape.items.size() == 1)
     return difference(shape.items[0], shape.items[0].known.get(), wanted, rtol, atol);
-  if (!got || !wanted.tensor)
-    return fmt::format("elements of type {}", name_of(wanted.data.type));
+  if (!got || !wanted.tensor) return fmt::format("elements of type {}", name_of(wanted.data.type));
+  if (shape.element != wanted.data.type)
+    return fmt::format("type {} for {}", name_of(shape.element), name_of(wanted.data.type));
   return difference(*got, *wanted.tensor, rtol, atol);
 }
 

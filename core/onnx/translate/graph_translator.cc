@@ -62,23 +62,24 @@ GraphTranslator::GraphTranslator(const Model& model, const TranslateOptions& opt
                                  Missing& missing)
     : model_(model), options_(options), missing_(missing) {}
 
-ValuePtr GraphTranslator::known(std::string name, std::shared_ptr<const HostTensor> elements) {
+ValuePtr GraphTranslator::known(std::string name, std::shared_ptr<const HostTensor> elements,
+                                ElementType element) {
   auto value = std::make_shared<Value>();
   value->name = std::move(name);
   value->type = {elements->type(), elements->sizes()};
+  value->element = element;
   value->elements = std::move(elements);
   return value;
 }
 
-ValuePtr GraphTranslator::known(std::string name, HostTensor elements) {
-  return known(std::move(name), std::make_shared<const HostTensor>(std::move(elements)));
+ValuePtr GraphTranslator::known(std::string name, HostTensor elements, ElementType element) {
+  return known(std::move(name), std::make_shared<const HostTensor>(std::move(elements)), element);
 }
 
 Result<std::shared_ptr<const HostTensor>> GraphTranslator::elements(const ValuePtr& value) {
   if (value->elements) return value->elements;
   if (!value->depends_on.empty() || !value->made_by) {
-    for (const std::string& name : value->depends_on)
-      add_names(missing_.inputs_by_value, {name});
+    for (const std::string& name : value->depends_on) add_names(missing_.inputs_by_value, {name});
     return unsupported("the elements of '{}' must be known; they depend on the input '{}'",
                        value->name, fmt::join(value->depends_on, "', '"));
   }
@@ -161,8 +162,7 @@ Status GraphTranslator::finish(NodeWriter& writer, Scope& scope) {
     }
   std::shared_ptr<Call> call;
   if (!expressions.empty()) {
-    if (writer.parameters_.empty())
-      return internal_error("{}: Tile without inputs", text_of(node));
+    if (writer.parameters_.empty()) return internal_error("{}: Tile without inputs", text_of(node));
     STRIA_ASSIGN(const MadeFunction made, function_of(writer, expressions));
     call = std::make_shared<Call>();
     call->function = made.name;
@@ -180,13 +180,19 @@ Status GraphTranslator::finish(NodeWriter& writer, Scope& scope) {
     if (at->second.value) {
       value = at->second.value;
     } else if (at->second.known) {
-      value = known(name, std::shared_ptr<const HostTensor>(at->second.known));
+      value = known(name, std::shared_ptr<const HostTensor>(at->second.known), at->second.element);
     } else {
       value = std::make_shared<Value>();
       value->name = name;
       value->made_by = call;
       value->index = result_of[k];
       value->type = call->results[static_cast<size_t>(value->index)];
+      value->element = at->second.element;
+      // Operators that move elements have results of the type of what they move.
+      for (const ValuePtr& input : writer.inputs_)
+        if (value->element == ElementType::undefined && input &&
+            input->kind == Value::Kind::tensor && input->type.type == value->type.type)
+          value->element = element_of(*input);
       for (const ValuePtr& argument : call->arguments)
         add_names(value->depends_on, argument->depends_on);
     }
@@ -334,7 +340,7 @@ Status GraphTranslator::add_initializers(const Graph& graph, Scope& scope) {
       value->strings = data->strings;
     } else {
       STRIA_ASSIGN(HostTensor elements, host_tensor_of(*data));
-      value = known(data->name, std::move(elements));
+      value = known(data->name, std::move(elements), data->type);
     }
     // An initialiser is the default of an input of the same name.
     if (scope.values.contains(data->name)) continue;
@@ -348,7 +354,7 @@ Status GraphTranslator::add_input(const ValueInfo& info, Scope& scope) {
     return invalid_argument("input '{}': {}", info.name, text);
   };
   if (const auto at = options_.values.find(info.name); at != options_.values.end()) {
-    scope.values[info.name] = known(info.name, at->second);
+    scope.values[info.name] = known(info.name, at->second, info.type.type);
     return {};
   }
   if (info.type.kind != ValueType::Kind::tensor)
@@ -359,6 +365,7 @@ Status GraphTranslator::add_input(const ValueInfo& info, Scope& scope) {
   auto value = std::make_shared<Value>();
   value->name = info.name;
   value->type.type = *type;
+  value->element = info.type.type;
   value->depends_on = {info.name};
   const auto given = options_.sizes.find(info.name);
   if (info.type.dims) {
@@ -400,8 +407,7 @@ Result<Translation> GraphTranslator::translate() {
   STRIA_RETURN_IF_ERROR(add_initializers(model_.graph, scope));
   STRIA_RETURN_IF_ERROR(translate_nodes(model_.graph.nodes, scope, model_.opsets).status());
   if (!missing_.operators.empty())
-    return unsupported("operators that are not supported: {}",
-                       fmt::join(missing_.operators, "; "));
+    return unsupported("operators that are not supported: {}", fmt::join(missing_.operators, "; "));
   return main_function(model_.graph, scope);
 }
 

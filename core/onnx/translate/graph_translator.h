@@ -42,8 +42,11 @@ class GraphTranslator {
 
   // The elements of a value, computed if need be; unsupported if an input is not known.
   Result<std::shared_ptr<const HostTensor>> elements(const ValuePtr& value);
-  ValuePtr known(std::string name, HostTensor elements);
-  ValuePtr known(std::string name, std::shared_ptr<const HostTensor> elements);
+  // `element`: the type in ONNX, undefined for that of `elements`.
+  ValuePtr known(std::string name, HostTensor elements,
+                 ElementType element = ElementType::undefined);
+  ValuePtr known(std::string name, std::shared_ptr<const HostTensor> elements,
+                 ElementType element = ElementType::undefined);
   const Model& model() const { return model_; }
 
  private:
@@ -71,13 +74,13 @@ class GraphTranslator {
   const TranslateOptions& options_;
   Missing& missing_;
   const Scope* scope_ = nullptr;
-  int depth_ = 0;  // of functions and graphs inside each other
-  std::map<std::string, MadeFunction> functions_;              // by types of parameters and body
-  std::vector<std::pair<std::string, std::string>> texts_;     // name and text, in order
-  std::map<std::string, std::string> text_of_;                 // by name
+  int depth_ = 0;                                  // of functions and graphs inside each other
+  std::map<std::string, MadeFunction> functions_;  // by types of parameters and body
+  std::vector<std::pair<std::string, std::string>> texts_;  // name and text, in order
+  std::map<std::string, std::string> text_of_;              // by name
   std::map<std::string, int> names_taken_;
-  std::vector<std::shared_ptr<const Call>> calls_;             // in an order that can run
-  std::vector<ValuePtr> inputs_;                               // of the model's graph
+  std::vector<std::shared_ptr<const Call>> calls_;  // in an order that can run
+  std::vector<ValuePtr> inputs_;                    // of the model's graph
 };
 
 // Nodes of a function with what a call of it gives in the place of attributes that refer to it.
@@ -85,10 +88,13 @@ std::vector<Node> with_attributes(const std::vector<Node>& nodes,
                                   const std::map<std::string, Attribute>& given);
 // "Conv 'conv1'": for messages.
 std::string text_of(const Node& node);
-// The element type that tensors of an ONNX type have here; nullopt: strings, complex numbers.
+// The type that holds elements of an ONNX type here: 8 bits for integers of 4 and 2, fp32 for the
+// floats below 16. nullopt: strings, complex numbers.
 std::optional<DataType> tile_type_of(ElementType type);
 ElementType element_type_of(DataType type);
-// A tensor of the file as elements: 4- and 2-bit integers a byte each. unsupported: other types.
+// A tensor's type in ONNX.
+ElementType element_of(const Value& value);
+// A tensor of the file as elements of the type that holds them. unsupported: other types.
 Result<HostTensor> host_tensor_of(const TensorData& data);
 
 }  // namespace stria::onnx

@@ -14,8 +14,7 @@ namespace {
 // A name in Tile that shows the name in the graph: "In_x", of letters, digits and '_'.
 std::string shown(std::string_view prefix, std::string_view name, std::set<std::string>& taken) {
   std::string out = std::string(prefix) + "_";
-  for (const char c : name)
-    out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  for (const char c : name) out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   if (out.size() > 60) out.resize(60);
   std::string unique = out;
   for (int n = 2; !taken.insert(unique).second; ++n) unique = fmt::format("{}_{}", out, n);
@@ -41,6 +40,7 @@ Result<TranslatedOutput> GraphTranslator::output(const std::string& name, const 
     }
     return out;
   }
+  out.element = element_of(*value);
   out.tile = value->tile;
   if (out.tile.empty()) {
     STRIA_ASSIGN(out.known, elements(value));
@@ -84,7 +84,7 @@ Result<Translation> GraphTranslator::main_function(const Graph& graph, const Sco
   for (const ValuePtr& input : inputs_) {
     input->tile = shown("In", input->name, taken);
     parameters.push_back(input->tile);
-    out.inputs.push_back({input->name, input->tile, input->type});
+    out.inputs.push_back({input->name, input->tile, input->type, element_of(*input)});
   }
   std::map<const HostTensor*, std::string> constants;
   std::map<const Call*, std::vector<std::string>> results_of;
@@ -105,23 +105,23 @@ Result<Translation> GraphTranslator::main_function(const Graph& graph, const Sco
   for (const std::shared_ptr<const Call>& call : calls_) {
     if (!needed.contains(call.get())) continue;
     std::vector<std::string> arguments, made;
-    for (const ValuePtr& argument : call->arguments) arguments.push_back(name_of_argument(argument));
+    for (const ValuePtr& argument : call->arguments)
+      arguments.push_back(name_of_argument(argument));
     for (size_t k = 0; k < call->results.size(); ++k)
       made.push_back(fmt::format("V{}", names.size() + k + 1));
     names.insert(names.end(), made.begin(), made.end());
     results_of[call.get()] = made;
     used[call->function] = &text_of_[call->function];
-    const std::string called =
-        fmt::format("{}({});", call->function, fmt::join(arguments, ", "));
-    statements.push_back(made.size() == 1 ? fmt::format("{} = {}", made[0], called)
-                                          : fmt::format("({}) = {}", fmt::join(made, ", "), called));
+    const std::string called = fmt::format("{}({});", call->function, fmt::join(arguments, ", "));
+    statements.push_back(made.size() == 1
+                             ? fmt::format("{} = {}", made[0], called)
+                             : fmt::format("({}) = {}", fmt::join(made, ", "), called));
   }
   std::vector<std::string> result_names;
   for (const ValuePtr& result : results) {
     const std::string from =
-        result->made_by
-            ? results_of[result->made_by.get()][static_cast<size_t>(result->index)]
-            : result->tile;
+        result->made_by ? results_of[result->made_by.get()][static_cast<size_t>(result->index)]
+                        : result->tile;
     const std::string name = shown("Out", result->name, taken);
     statements.push_back(fmt::format("{} = {};", name, from));
     if (!result->made_by) {
@@ -146,8 +146,8 @@ Result<Translation> GraphTranslator::main_function(const Graph& graph, const Sco
   if (result_names.empty()) return out;
   for (const auto& [name, text] : texts_)
     if (used.contains(name)) out.text += text + "\n";
-  out.text += fmt::format("function {}({}) -> ({}) {{\n", out.function,
-                          fmt::join(parameters, ", "), fmt::join(result_names, ", "));
+  out.text += fmt::format("function {}({}) -> ({}) {{\n", out.function, fmt::join(parameters, ", "),
+                          fmt::join(result_names, ", "));
   for (const std::string& statement : statements) out.text += "  " + statement + "\n";
   out.text += "}\n";
   return out;

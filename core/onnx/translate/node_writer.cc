@@ -21,6 +21,8 @@ bool NodeWriter::has(int i) const {
          inputs_[static_cast<size_t>(i)]->kind != Value::Kind::absent;
 }
 
+ElementType NodeWriter::element(int i) const { return element_of(*value(i)); }
+
 const ValuePtr& NodeWriter::value(int i) const { return inputs_[static_cast<size_t>(i)]; }
 
 Result<std::string> NodeWriter::tensor(int i) {
@@ -54,8 +56,8 @@ Result<std::vector<int64_t>> NodeWriter::integers(int i) {
   STRIA_ASSIGN(const std::shared_ptr<const HostTensor> tensor, known(i));
   const DataType type = tensor->type();
   if (!is_integer(type) && type != DataType::boolean)
-    return error(fmt::format("input {} ('{}') has type {}, not integers", i, value(i)->name,
-                             name_of(type)));
+    return error(
+        fmt::format("input {} ('{}') has type {}, not integers", i, value(i)->name, name_of(type)));
   std::vector<int64_t> out(static_cast<size_t>(tensor->element_count()));
   for (size_t e = 0; e < out.size(); ++e) {
     out[e] = load_scalar(type, tensor->data(), static_cast<int64_t>(e)).i;
@@ -151,18 +153,19 @@ bool NodeWriter::wants(int k) const {
   return k < output_count() && !node_.outputs[static_cast<size_t>(k)].empty();
 }
 
-Status NodeWriter::result(int k, const std::string& expression) {
-  if (wants(k)) outputs_[k] = {expression, nullptr, nullptr};
+Status NodeWriter::result(int k, const std::string& expression, ElementType element) {
+  if (wants(k)) outputs_[k] = {expression, nullptr, nullptr, element};
   return {};
 }
 
-Status NodeWriter::result_known(int k, HostTensor elements) {
-  if (wants(k)) outputs_[k] = {"", std::make_shared<HostTensor>(std::move(elements)), nullptr};
+Status NodeWriter::result_known(int k, HostTensor elements, ElementType element) {
+  if (wants(k))
+    outputs_[k] = {"", std::make_shared<HostTensor>(std::move(elements)), nullptr, element};
   return {};
 }
 
 Status NodeWriter::result_value(int k, ValuePtr value) {
-  if (wants(k)) outputs_[k] = {"", nullptr, std::move(value)};
+  if (wants(k)) outputs_[k] = {"", nullptr, std::move(value), ElementType::undefined};
   return {};
 }
 

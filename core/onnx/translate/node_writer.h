@@ -44,6 +44,7 @@ class NodeWriter {
   bool has(int i) const;
   const ValuePtr& value(int i) const;  // of an input that is there
   const TensorType& type(int i) const { return value(i)->type; }
+  ElementType element(int i) const;  // its type in ONNX
   int rank(int i) const { return static_cast<int>(type(i).sizes.size()); }
   int64_t size(int i, int axis) const { return type(i).sizes[static_cast<size_t>(axis)]; }
   // The parameter that stands for a tensor: "X0". It makes the input a parameter of the function.
@@ -72,8 +73,8 @@ class NodeWriter {
 
   // Statements of the function, in order.
   std::string let(const std::string& expression);  // "T1 = …;", returns "T1"
-  std::string fresh();                              // a name for a statement of one's own
-  void line(std::string statement);                 // "Y[i : 3] = +(X0[i, j]);"
+  std::string fresh();                             // a name for a statement of one's own
+  void line(std::string statement);                // "Y[i : 3] = +(X0[i, j]);"
   // A parameter for elements that the translation computed: a table, a mask. They become a known
   // tensor of the program.
   std::string constant(HostTensor elements);
@@ -81,9 +82,12 @@ class NodeWriter {
   // Results. Each output that the node names must get one.
   int output_count() const { return static_cast<int>(node_.outputs.size()); }
   bool wants(int k) const;
-  Status result(int k, const std::string& expression);
-  Status result_known(int k, HostTensor elements);      // its elements are known now
-  Status result_value(int k, ValuePtr value);           // an input, an item of a sequence, …
+  // `element` is the result's type in ONNX where its Tile type only holds it. Without one it is
+  // that of the first input of the same Tile type, or the Tile type itself.
+  Status result(int k, const std::string& expression, ElementType element = ElementType::undefined);
+  // Its elements are known now.
+  Status result_known(int k, HostTensor elements, ElementType element = ElementType::undefined);
+  Status result_value(int k, ValuePtr value);  // an input, an item of a sequence, …
   // An error of this node: "Conv 'conv1' (model.onnx): …".
   Status error(std::string text) const;
   Status not_supported(std::string text) const;
@@ -96,6 +100,7 @@ class NodeWriter {
     std::string expression;
     std::shared_ptr<HostTensor> known;
     ValuePtr value;
+    ElementType element = ElementType::undefined;
   };
   GraphTranslator& graph_;
   const Node& node_;

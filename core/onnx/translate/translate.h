@@ -39,6 +39,7 @@ struct TranslatedInput {
   std::string name;  // in the graph
   std::string tile;  // the parameter of the main function
   TensorType type;
+  ElementType element = ElementType::undefined;  // in ONNX: `type` may only hold it
 };
 
 // A result of the graph: one of the main function, or known when the program was made.
@@ -46,6 +47,7 @@ struct TranslatedOutput {
   std::string name;
   std::string tile;  // "" if known
   TensorType type;
+  ElementType element = ElementType::undefined;
   std::shared_ptr<const HostTensor> known;
   std::vector<std::string> strings;  // of a result of strings
   bool is_strings = false;
@@ -64,7 +66,7 @@ struct Translation {
 
 // What kept a model from being translated: all of it at once.
 struct Missing {
-  std::vector<std::string> operators;      // "ai.onnx.Foo (opset 17), node 'x'"
+  std::vector<std::string> operators;        // "ai.onnx.Foo (opset 17), node 'x'"
   std::vector<std::string> inputs_by_value;  // inputs of the graph whose elements must be known
 };
 

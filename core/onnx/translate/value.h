@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "stria/onnx/model/model.h"
 #include "stria/type/host_tensor.h"
 #include "stria/type/tensor_type.h"
 
@@ -22,13 +23,15 @@ struct Value {
   enum class Kind : uint8_t { tensor, strings, sequence, absent } kind = Kind::tensor;
   std::string name;  // in the graph, for messages
   TensorType type;   // tensor; of strings: the sizes only
+  // A tensor's type in ONNX if `type` only holds it, as i8 holds int4; undefined: that of `type`.
+  ElementType element = ElementType::undefined;
   // The tensor's name in the main function; "" until a statement needs it there.
   std::string tile;
   std::shared_ptr<const HostTensor> elements;  // if known
   std::shared_ptr<const Call> made_by;         // result `index` of it; null: an input or known
   int index = 0;
-  std::vector<std::string> strings;            // strings
-  std::vector<std::shared_ptr<Value>> items;   // sequence; an optional is one of 0 or 1 items
+  std::vector<std::string> strings;           // strings
+  std::vector<std::shared_ptr<Value>> items;  // sequence; an optional is one of 0 or 1 items
   // The inputs of the graph on which the elements depend and which are not bound by value; empty
   // if the elements are known or can be computed.
   std::vector<std::string> depends_on;

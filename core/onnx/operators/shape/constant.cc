@@ -11,7 +11,8 @@ namespace {
 
 template <typename T>
 Status list(NodeWriter& node, const std::vector<T>& values, std::vector<int64_t> sizes) {
-  STRIA_ASSIGN(HostTensor out, HostTensor::create(stria::data_type_of<T>(), std::move(sizes), "value"));
+  STRIA_ASSIGN(HostTensor out,
+               HostTensor::create(stria::data_type_of<T>(), std::move(sizes), "value"));
   if (!values.empty()) std::memcpy(out.data(), values.data(), values.size() * sizeof(T));
   return node.result_known(0, std::move(out));
 }
@@ -37,7 +38,7 @@ Status constant(NodeWriter& node) {
         return strings(node, attribute.t->strings, attribute.t->dims);
       auto elements = host_tensor_of(*attribute.t);
       if (!elements.ok()) return elements.status().with_context(text_of(node.node()));
-      return node.result_known(0, std::move(*elements));
+      return node.result_known(0, std::move(*elements), attribute.t->type);
     }
     if (attribute.name == "value_float") return list<float>(node, {attribute.f}, {});
     if (attribute.name == "value_int") return list<int64_t>(node, {attribute.i}, {});
