@@ -2,14 +2,14 @@
 // Operators of two tensors or more, element by element. Sizes broadcast in ONNX as they do in Tile.
 #include <fmt/format.h>
 
-#include "stria/onnx/operators/operator.h"
+#include "stria/onnx/operators/elementwise/broadcast.h"
 
 namespace stria::onnx::operators {
 namespace {
 
 Status join(NodeWriter& node, std::string_view operation) {
   STRIA_ASSIGN(const std::string a, node.tensor(0));
-  STRIA_ASSIGN(const std::string b, node.tensor(1));
+  STRIA_ASSIGN(const std::string b, second_operand(node));
   return node.result(0, fmt::format("{} {} {}", a, operation, b));
 }
 
@@ -38,6 +38,9 @@ Status logical_and(NodeWriter& node) { return join(node, "&&"); }
 Status logical_or(NodeWriter& node) { return join(node, "||"); }
 // Of bools, different is exclusive or.
 Status logical_xor(NodeWriter& node) { return join(node, "!="); }
+Status bitwise_and(NodeWriter& node) { return join(node, "&"); }
+Status bitwise_or(NodeWriter& node) { return join(node, "|"); }
+Status bitwise_xor(NodeWriter& node) { return join(node, "^"); }
 Status maximum(NodeWriter& node) { return fold(node, "max"); }
 Status minimum(NodeWriter& node) { return fold(node, "min"); }
 
