@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/onnx/operators/quantize/quantization.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "stria/onnx/operators/tile_text.h"
+#include "stria/onnx/operators/types/conversion.h"
+#include "stria/onnx/translate/graph_translator.h"
+
+namespace stria::onnx {
+namespace {
+
+// Each element of `scale` along `axis` `block` times.
+std::string repeated(NodeWriter& node, const std::string& scale, const std::vector<int64_t>& sizes,
+                     size_t axis, int64_t block) {
+  std::vector<std::string> from, to;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    from.push_back(fmt::format("i{}", d));
+    to.push_back(d == axis ? fmt::format("{} * i{} + b", block, d) : from.back());
+  }
+  const std::string out = node.fresh();
+  node.line(fmt::format("{}[{} : {}] = =({}[{}]), b < {};", out, fmt::join(to, ", "),
+                        fmt::join(sizes, ", "), scale, fmt::join(from, ", "), block));
+  return out;
+}
+
+}  // namespace
+
+Result<std::string> spread(NodeWriter& node, int i, const Granularity& granularity) {
+  STRIA_ASSIGN(const std::string scale, node.tensor(i));
+  const std::vector<int64_t>& own = node.type(i).sizes;
+  const std::vector<int64_t>& sizes = granularity.sizes;
+  if (own.empty()) return scale;
+  if (own.size() == 1 && own[0] == 1) return node.let(reshaped(scale, {}));
+  STRIA_ASSIGN(const int64_t found,
+               node.axis(granularity.axis, static_cast<int64_t>(sizes.size())));
+  const auto axis = static_cast<size_t>(found);
+  const auto wrong = [&] {
+    return node.error(fmt::format("input {} has sizes [{}], which fit no axis {} of [{}]", i,
+                                  fmt::join(own, ", "), found, fmt::join(sizes, ", ")));
+  };
+  if (own.size() == 1) {
+    if (own[0] != sizes[axis]) return wrong();
+    std::vector<int64_t> ones(sizes.size(), 1);
+    ones[axis] = own[0];
+    return node.let(reshaped(scale, ones));
+  }
+  if (own.size() != sizes.size()) return wrong();
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (d != axis && own[d] != sizes[d]) return wrong();
+  if (own[axis] == sizes[axis] || sizes[axis] == 0) return scale;
+  const int64_t blocks = own[axis];
+  if (blocks == 0) return wrong();
+  const int64_t block =
+      granularity.block_size ? granularity.block_size : (sizes[axis] + blocks - 1) / blocks;
+  if (block <= 0 || (sizes[axis] + block - 1) / block != blocks) return wrong();
+  return repeated(node, scale, sizes, axis, block);
+}
+
+std::string saturated(NodeWriter& node, const std::string& x, const std::string& zero_point,
+                      ElementType type) {
+  const DataType held = *tile_type_of(type);
+  const std::string rounded = node.let(fmt::format("round({})", x));
+  if (bits_of(type) >= 32) {
+    // fp32 does not have the limits: the conversion saturates.
+    const std::string whole = cast(rounded, held);
+    return zero_point.empty() ? whole : fmt::format("{} + {}", whole, zero_point);
+  }
+  const IntegerRange range = range_of(type);
+  const std::string moved =
+      zero_point.empty()
+          ? cast(rounded, DataType::fp32)
+          : fmt::format("{} + {}", cast(rounded, DataType::fp32), cast(zero_point, DataType::fp32));
+  return cast(fmt::format("max(min({}, {}), {})", moved, number(static_cast<double>(range.highest)),
+                          number(static_cast<double>(range.lowest))),
+              held);
+}
+
+Result<std::string> centered(NodeWriter& node, int i, const std::string& spread_zero_point) {
+  STRIA_ASSIGN(const std::string x, node.tensor(i));
+  if (spread_zero_point.empty()) return x;
+  const DataType type = byte_size(node.type(i).type) == 1 ? DataType::i16 : DataType::i32;
+  return node.let(fmt::format("{} - {}", cast(x, type), cast(spread_zero_point, type)));
+}
+
+}  // namespace stria::onnx
