@@ -144,8 +144,12 @@ Result<Trees> trees_of(NodeWriter& node, int64_t features, int64_t targets) {
 // Numbers of the input's type.
 Result<std::string> real_table(NodeWriter& node, const std::vector<double>& values,
                                std::vector<int64_t> sizes) {
-  STRIA_ASSIGN(const std::string numbers, table(node, values, std::move(sizes)));
-  return node.let(stria::onnx::cast(numbers, node.type(0).type));
+  const DataType type = node.type(0).type;
+  STRIA_ASSIGN(HostTensor out, HostTensor::create(type, std::move(sizes), "numbers"));
+  for (size_t e = 0; e < values.size(); ++e)
+    store_scalar(type, out.data(), static_cast<int64_t>(e),
+                 Scalar::of_float(DataType::fp64, values[e]));
+  return node.constant(std::move(out));
 }
 
 // The leaf at which each row arrives in each tree: [rows, trees].

@@ -84,4 +84,22 @@ Result<std::string> centered(NodeWriter& node, int i, const std::string& spread_
   return node.let(fmt::format("{} - {}", cast(x, type), cast(spread_zero_point, type)));
 }
 
+Result<DynamicRange> dynamic_range(NodeWriter& node, const std::string& x,
+                                   const std::vector<int64_t>& sizes) {
+  int64_t count = 1;
+  for (const int64_t size : sizes) count *= size;
+  if (count == 0) return node.error("a tensor without elements has no range");
+  const std::string flat = node.let(reshaped(x, {count}));
+  const std::string largest = node.fresh(), smallest = node.fresh();
+  node.line(fmt::format("{}[] = >({}[i]);", largest, flat));
+  node.line(fmt::format("{}[] = <({}[i]);", smallest, flat));
+  DynamicRange out;
+  const std::string low = node.let(fmt::format("min({}, 0.0)", smallest));
+  const std::string range = node.let(fmt::format("max({}, 0.0) - {}", largest, low));
+  out.scale = node.let(fmt::format("{0} == 0.0 ? 1.0 : {0} / 255.0", range));
+  out.zero_point =
+      node.let(saturated(node, fmt::format("-{} / {}", low, out.scale), "", ElementType::u8));
+  return out;
+}
+
 }  // namespace stria::onnx

@@ -31,4 +31,12 @@ std::string saturated(NodeWriter& node, const std::string& x, const std::string&
 // sizes that broadcast.
 Result<std::string> centered(NodeWriter& node, int i, const std::string& spread_zero_point);
 
+// How a tensor becomes u8 by the range of its elements, with 0 in it. Of rank 0.
+struct DynamicRange {
+  std::string scale;       // 1 if all elements are 0
+  std::string zero_point;  // u8
+};
+Result<DynamicRange> dynamic_range(NodeWriter& node, const std::string& x,
+                                   const std::vector<int64_t>& sizes);
+
 }  // namespace stria::onnx

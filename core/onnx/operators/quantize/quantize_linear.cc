@@ -78,25 +78,13 @@ Status dequantize_linear(NodeWriter& node) {
                      type);
 }
 
-// To u8, from the smallest to the largest element, with 0 among them.
 Status dynamic_quantize_linear(NodeWriter& node) {
   STRIA_ASSIGN(const std::string x, node.tensor(0));
-  int64_t count = 1;
-  for (const int64_t size : node.type(0).sizes) count *= size;
-  const std::string flat = node.let(reshaped(x, {count}));
-  const std::string largest = node.fresh(), smallest = node.fresh();
-  node.line(fmt::format("{}[] = >({}[i]);", largest, flat));
-  node.line(fmt::format("{}[] = <({}[i]);", smallest, flat));
-  const std::string low = node.let(fmt::format("min({}, 0.0)", smallest));
-  const std::string scale = node.let(fmt::format("(max({}, 0.0) - {}) / 255.0", largest, low));
-  // A tensor of zeros has scale 0: its elements are all at the zero point.
-  const std::string divisor = node.let(fmt::format("{0} == 0.0 ? 1.0 : {0}", scale));
-  const std::string zero_point =
-      node.let(saturated(node, fmt::format("-{} / {}", low, divisor), "", ElementType::u8));
-  STRIA_RETURN_IF_ERROR(node.result(
-      0, saturated(node, fmt::format("{} / {}", x, divisor), zero_point, ElementType::u8)));
-  STRIA_RETURN_IF_ERROR(node.result(1, scale));
-  return node.result(2, zero_point);
+  STRIA_ASSIGN(const DynamicRange range, dynamic_range(node, x, node.type(0).sizes));
+  STRIA_RETURN_IF_ERROR(node.result(0, saturated(node, fmt::format("{} / {}", x, range.scale),
+                                                 range.zero_point, ElementType::u8)));
+  STRIA_RETURN_IF_ERROR(node.result(1, range.scale));
+  return node.result(2, range.zero_point);
 }
 
 }  // namespace stria::onnx::operators
