@@ -48,23 +48,6 @@ TEST(Elementwise, ShiftsByMoreThanTheWidth) {
   EXPECT_THAT(message(evaluate_node("BitShift", 28, {}, {x, y})), HasSubstr("LEFT or RIGHT"));
 }
 
-// A power that is a whole number must not lose one on its way back to an integer.
-TEST(Elementwise, WholePowersStayWhole) {
-  std::vector<int32_t> base;
-  std::vector<float> exponent;
-  std::vector<double> wanted;
-  for (int b = 2; b < 30; ++b)
-    for (int e = 0; std::pow(b, e) < 1 << 22; ++e) {
-      base.push_back(b);
-      exponent.push_back(static_cast<float>(e));
-      wanted.push_back(std::pow(b, e));
-    }
-  EXPECT_EQ(result(evaluate_node("Pow", 15, {},
-                                 {vector_input("X", ElementType::i32, base),
-                                  vector_input("Y", ElementType::fp32, exponent)})),
-            wanted);
-}
-
 TEST(Elementwise, ErrorFunction) {
   std::vector<double> x, wanted;
   for (double at = -7; at <= 7; at += 0.01) {
