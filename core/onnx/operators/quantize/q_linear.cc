@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "stria/onnx/operators/quantize/q_linear.h"
 #include "stria/onnx/operators/quantize/quantization.h"
 #include "stria/onnx/operators/tile_text.h"
 #include "stria/onnx/operators/types/conversion.h"
 
-namespace stria::onnx::operators {
-namespace {
+namespace stria::onnx {
 
-// The number of one element.
 Result<std::string> scalar_of(NodeWriter& node, int i) {
   STRIA_ASSIGN(const std::string own, node.tensor(i));
   if (node.rank(i) == 0) return own;
@@ -20,7 +19,6 @@ Result<std::string> scalar_of(NodeWriter& node, int i) {
   return node.let(reshaped(own, {}));
 }
 
-// The numbers that inputs `i`, its scale i + 1 and its zero point i + 2 mean.
 Result<std::string> numbers_at(NodeWriter& node, int i) {
   STRIA_ASSIGN(const std::string scale, scalar_of(node, i + 1));
   std::string zero_point;
@@ -28,11 +26,10 @@ Result<std::string> numbers_at(NodeWriter& node, int i) {
     STRIA_ASSIGN(zero_point, scalar_of(node, i + 2));
   }
   STRIA_ASSIGN(const std::string moved, centered(node, i, zero_point));
-  return node.let(fmt::format("{} * {}", stria::onnx::cast(moved, DataType::fp32), scale));
+  return node.let(fmt::format("{} * {}", cast(moved, DataType::fp32), scale));
 }
 
-// `numbers` by scale `i` and zero point i + 1, as integers of the type of input `like`.
-Status quantized(NodeWriter& node, const std::string& numbers, int i, int like) {
+Status quantized_result(NodeWriter& node, const std::string& numbers, int i, int like) {
   STRIA_ASSIGN(const std::string scale, scalar_of(node, i));
   std::string zero_point;
   if (node.has(i + 1)) {
@@ -42,10 +39,13 @@ Status quantized(NodeWriter& node, const std::string& numbers, int i, int like) 
       0, saturated(node, fmt::format("({}) / {}", numbers, scale), zero_point, node.element(like)));
 }
 
+namespace operators {
+namespace {
+
 Status q_linear_binary(NodeWriter& node, char operation) {
   STRIA_ASSIGN(const std::string a, numbers_at(node, 0));
   STRIA_ASSIGN(const std::string b, numbers_at(node, 3));
-  return quantized(node, fmt::format("{} {} {}", a, operation, b), 6, 0);
+  return quantized_result(node, fmt::format("{} {} {}", a, operation, b), 6, 0);
 }
 
 }  // namespace
@@ -55,35 +55,20 @@ Status q_linear_mul(NodeWriter& node) { return q_linear_binary(node, '*'); }
 
 Status q_linear_sigmoid(NodeWriter& node) {
   STRIA_ASSIGN(const std::string x, numbers_at(node, 0));
-  return quantized(node, fmt::format("sigmoid({})", x), 3, 0);
+  return quantized_result(node, fmt::format("sigmoid({})", x), 3, 0);
 }
 
 Status q_linear_leaky_relu(NodeWriter& node) {
   STRIA_ASSIGN(const std::string x, numbers_at(node, 0));
   STRIA_ASSIGN(const float alpha, node.float_attribute("alpha", 0.01F));
-  return quantized(node, fmt::format("{0} < 0.0 ? {1} * {0} : {0}", x, number(alpha)), 3, 0);
+  return quantized_result(node, fmt::format("{0} < 0.0 ? {1} * {0} : {0}", x, number(alpha)), 3, 0);
 }
 
-Status q_linear_global_average_pool(NodeWriter& node) {
-  STRIA_ASSIGN(const std::string x, numbers_at(node, 0));
-  STRIA_ASSIGN(const int64_t channels_last, node.integer_attribute("channels_last", 0));
-  const std::vector<int64_t>& sizes = node.type(0).sizes;
-  if (sizes.size() < 3) return node.error(fmt::format("its input has rank {}", sizes.size()));
-  const size_t channel = channels_last ? sizes.size() - 1 : 1;
-  std::vector<std::string> from, to;
-  std::vector<int64_t> made;
-  int64_t count = 1;
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    const bool kept = d == 0 || d == channel;
-    from.push_back(fmt::format("i{}", d));
-    to.push_back(kept ? from.back() : "0");
-    made.push_back(kept ? sizes[d] : 1);
-    if (!kept) count *= sizes[d];
-  }
-  const std::string sum = node.fresh();
-  node.line(fmt::format("{}[{} : {}] = +({}[{}]);", sum, fmt::join(to, ", "), fmt::join(made, ", "),
-                        x, fmt::join(from, ", ")));
-  return quantized(node, fmt::format("{} / {}", sum, number(static_cast<double>(count))), 3, 0);
+Status q_linear_where(NodeWriter& node) {
+  STRIA_ASSIGN(const std::string condition, node.tensor(0));
+  STRIA_ASSIGN(const std::string x, numbers_at(node, 1));
+  STRIA_ASSIGN(const std::string y, numbers_at(node, 4));
+  return quantized_result(node, fmt::format("{} ? {} : {}", condition, x, y), 7, 1);
 }
 
 // The scale and the zero point of the result come first, then tensors with theirs.
@@ -135,4 +120,5 @@ Status q_linear_concat(NodeWriter& node) {
       node.element(1));
 }
 
-}  // namespace stria::onnx::operators
+}  // namespace operators
+}  // namespace stria::onnx
