@@ -61,9 +61,9 @@ Result<Translation> GraphTranslator::main_function(const Graph& graph, const Sco
   }
   std::set<const Call*> needed;
   std::set<const Value*> seen;
-  while (!open.empty()) {
-    const ValuePtr value = open.back();
-    open.pop_back();
+  // In the order of the outputs.
+  for (size_t at = 0; at < open.size(); ++at) {
+    const ValuePtr value = open[at];
     if (!seen.insert(value.get()).second) continue;
     for (const ValuePtr& item : value->items) open.push_back(item);
     if (value->kind != Value::Kind::tensor) continue;
