@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resize and Upsample: one axis after the other, as a gather of taps and a contraction with their
+// weights.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "stria/onnx/operators/image/resize_taps.h"
+#include "stria/onnx/operators/operator.h"
+#include "stria/onnx/operators/shape/tile_text.h"
+#include "stria/type/scalar.h"
+
+namespace stria::onnx::operators {
+namespace {
+
+// The sizes and scales of the axes that change.
+struct Resized {
+  std::vector<size_t> axes;
+  std::vector<ResizedAxis> each;
+};
+
+Result<std::vector<double>> known_numbers(NodeWriter& node, int i) {
+  STRIA_ASSIGN(const std::shared_ptr<const HostTensor> tensor, node.known(i));
+  std::vector<double> out;
+  for (int64_t e = 0; e < tensor->element_count(); ++e)
+    out.push_back(load_scalar(tensor->type(), tensor->data(), e).to_double());
+  return out;
+}
+
+Result<Resized> by_scales(const NodeWriter& node, std::vector<size_t> axes,
+                          const std::vector<double>& scales, const std::vector<double>& roi) {
+  if (scales.size() != axes.size())
+    return node.error(fmt::format("{} scales for {} axes", scales.size(), axes.size()));
+  Resized out;
+  out.axes = std::move(axes);
+  for (size_t k = 0; k < out.axes.size(); ++k) {
+    ResizedAxis axis;
+    axis.from = node.size(0, static_cast<int>(out.axes[k]));
+    axis.scale = scales[k];
+    if (!roi.empty()) axis.roi_start = roi[k], axis.roi_end = roi[k + out.axes.size()];
+    // In the precision of the scale: 10 times the fp32 number next to 0.7 is 7.
+    const float size = static_cast<float>(axis.from) *
+                       static_cast<float>(axis.roi_end - axis.roi_start) *
+                       static_cast<float>(axis.scale);
+    if (!(axis.scale > 0 && size >= 0 && size < 9e15F))
+      return node.error(fmt::format("a scale of {} for {} elements", axis.scale, axis.from));
+    axis.to = static_cast<int64_t>(std::floor(size));
+    out.each.push_back(axis);
+  }
+  return out;
+}
+
+Result<Resized> by_sizes(const NodeWriter& node, std::vector<size_t> axes, const Sizes& sizes,
+                         const std::vector<double>& roi, const std::string& policy) {
+  if (sizes.size() != axes.size())
+    return node.error(fmt::format("{} sizes for {} axes", sizes.size(), axes.size()));
+  Resized out;
+  out.axes = std::move(axes);
+  for (size_t k = 0; k < out.axes.size(); ++k) {
+    ResizedAxis axis;
+    axis.from = node.size(0, static_cast<int>(out.axes[k]));
+    axis.to = sizes[k];
+    if (!roi.empty()) axis.roi_start = roi[k], axis.roi_end = roi[k + out.axes.size()];
+    if (axis.to < 0 || (axis.from == 0 && axis.to > 0))
+      return node.error(fmt::format("{} elements of {}", axis.to, axis.from));
+    axis.scale = axis.from == 0 ? 1 : static_cast<double>(axis.to) / static_cast<double>(axis.from);
+    out.each.push_back(axis);
+  }
+  if (policy == "stretch" || out.each.empty()) return out;
+  if (policy != "not_larger" && policy != "not_smaller")
+    return node.error(fmt::format("keep_aspect_ratio_policy '{}'", policy));
+  double scale = out.each[0].scale;
+  for (const ResizedAxis& axis : out.each)
+    scale = policy == "not_larger" ? std::min(scale, axis.scale) : std::max(scale, axis.scale);
+  for (ResizedAxis& axis : out.each) {
+    axis.scale = scale;
+    axis.to = static_cast<int64_t>(std::floor(scale * static_cast<double>(axis.from) + 0.5));
+  }
+  return out;
+}
+
+// A whole number of times, each element repeated behind itself.
+bool repeats(const ResizeTaps& taps, const ResizedAxis& axis) {
+  if (taps.count != 1 || axis.from == 0 || axis.to % axis.from != 0) return false;
+  const int64_t times = axis.to / axis.from;
+  for (int64_t o = 0; o < axis.to; ++o)
+    if (taps.positions[static_cast<size_t>(o)] != o / times) return false;
+  return true;
+}
+
+// x along `axis` by its taps; changes `sizes`.
+Result<std::string> along_axis(NodeWriter& node, std::string x, Sizes& sizes, size_t axis,
+                               const ResizedAxis& resized, const ResizeTaps& taps,
+                               DataType weight_type) {
+  if (repeats(taps, resized)) {
+    const std::vector<std::string> from = index_list(sizes.size());
+    std::vector<std::string> to = from;
+    const int64_t times = resized.to / resized.from;
+    to[axis] = fmt::format("{} * {} + t", from[axis], times);
+    sizes[axis] = resized.to;
+    return moved(node, x, from, to, sizes, fmt::format(", t < {}", times));
+  }
+  const bool weighted = taps.count > 1;
+  const Sizes places = weighted ? Sizes{resized.to, taps.count} : Sizes{resized.to};
+  STRIA_ASSIGN(HostTensor positions, integer_table(taps.positions, places));
+  const std::string got = taken(node, x, sizes, axis, node.constant(std::move(positions)), places);
+  sizes[axis] = resized.to;
+  if (!weighted) return got;
+  STRIA_ASSIGN(HostTensor table, number_table(weight_type, taps.weights, places));
+  const std::string weights = node.constant(std::move(table));
+  const std::vector<std::string> to = index_list(sizes.size());
+  std::vector<std::string> from = to;
+  from.insert(from.begin() + static_cast<std::ptrdiff_t>(axis) + 1, "k");
+  std::string name = node.fresh();
+  node.line(fmt::format("{}[{} : {}] = +({}[{}] * {}[{}, k]);", name, fmt::join(to, ", "),
+                        list_text(sizes), got, fmt::join(from, ", "), weights, to[axis]));
+  return name;
+}
+
+Status resize_by(NodeWriter& node, const Resized& resized, const ResizeMode& mode,
+                 double extrapolation) {
+  STRIA_ASSIGN(std::string x, node.tensor(0));
+  const DataType type = node.type(0).type;
+  // bf16 stays as it is: nothing else becomes bf16 again.
+  const bool is_small = type == DataType::bf16 || type == DataType::fp64;
+  const DataType weight_type = is_small ? type : DataType::fp32;
+  Sizes sizes = node.type(0).sizes;
+  std::vector<std::pair<size_t, std::vector<double>>> masks;
+  bool computed = false;
+  for (size_t k = 0; k < resized.axes.size(); ++k) {
+    STRIA_ASSIGN(const ResizeTaps taps, resize_taps(node, mode, resized.each[k]));
+    if (taps.any_outside)
+      masks.emplace_back(resized.axes[k],
+                         std::vector<double>(taps.outside.begin(), taps.outside.end()));
+    if (taps.copies) continue;
+    computed = computed || taps.count > 1;
+    STRIA_ASSIGN(x,
+                 along_axis(node, x, sizes, resized.axes[k], resized.each[k], taps, weight_type));
+  }
+  if (computed) x = node.let(cast(type, is_float(type) ? x : fmt::format("round({})", x)));
+  for (const auto& [axis, outside] : masks) {
+    Sizes line(sizes.size(), 1);
+    line[axis] = sizes[axis];
+    STRIA_ASSIGN(HostTensor table, number_table(DataType::boolean, outside, line));
+    STRIA_ASSIGN(HostTensor value, number_table(type, {extrapolation}, {}));
+    const std::string mask = node.constant(std::move(table));
+    x = node.let(fmt::format("{} ? {} : {}", mask, node.constant(std::move(value)), x));
+  }
+  return node.result(0, x);
+}
+
+std::vector<size_t> all_axes(const NodeWriter& node) {
+  std::vector<size_t> axes;
+  for (int d = 0; d < node.rank(0); ++d) axes.push_back(static_cast<size_t>(d));
+  return axes;
+}
+
+}  // namespace
+
+Status resize(NodeWriter& node) {
+  if (!node.has(0)) return node.error("input 0 is missing");
+  ResizeMode mode;
+  STRIA_ASSIGN(mode.mode, node.string_attribute("mode", "nearest"));
+  if (node.version() < 11) {
+    mode.coordinates = "asymmetric";
+    mode.nearest = "floor";
+    STRIA_ASSIGN(const std::vector<double> scales, known_numbers(node, 1));
+    STRIA_ASSIGN(const Resized resized, by_scales(node, all_axes(node), scales, {}));
+    return resize_by(node, resized, mode, 0);
+  }
+  STRIA_ASSIGN(mode.coordinates,
+               node.string_attribute("coordinate_transformation_mode", "half_pixel"));
+  STRIA_ASSIGN(mode.nearest, node.string_attribute("nearest_mode", "round_prefer_floor"));
+  STRIA_ASSIGN(const float a, node.float_attribute("cubic_coeff_a", -0.75F));
+  STRIA_ASSIGN(const int64_t antialias, node.integer_attribute("antialias", 0));
+  STRIA_ASSIGN(const int64_t exclude, node.integer_attribute("exclude_outside", 0));
+  STRIA_ASSIGN(const float extrapolation, node.float_attribute("extrapolation_value", 0));
+  STRIA_ASSIGN(const std::string policy,
+               node.string_attribute("keep_aspect_ratio_policy", "stretch"));
+  STRIA_ASSIGN(const Sizes written, node.integers_attribute("axes"));
+  mode.cubic_coeff_a = static_cast<double>(a);
+  mode.antialias = antialias != 0;
+  mode.exclude_outside = exclude != 0;
+  std::vector<size_t> axes = all_axes(node);
+  if (!written.empty()) {
+    axes.clear();
+    for (const int64_t each : written) {
+      STRIA_ASSIGN(const int64_t axis, node.axis(each, node.rank(0)));
+      axes.push_back(static_cast<size_t>(axis));
+    }
+  }
+  std::vector<double> roi;
+  if (mode.coordinates == "tf_crop_and_resize") {
+    STRIA_ASSIGN(roi, known_numbers(node, 1));
+    if (roi.size() != 2 * axes.size())
+      return node.error(fmt::format("a roi of {} numbers for {} axes", roi.size(), axes.size()));
+  }
+  // Models of version 11 give an empty tensor where the input is not meant.
+  std::vector<double> scales;
+  if (node.has(2)) {
+    STRIA_ASSIGN(scales, known_numbers(node, 2));
+  }
+  Resized resized;
+  if (!scales.empty()) {
+    STRIA_ASSIGN(resized, by_scales(node, axes, scales, roi));
+  } else {
+    STRIA_ASSIGN(const Sizes sizes, node.integers(3));
+    STRIA_ASSIGN(resized, by_sizes(node, axes, sizes, roi, policy));
+  }
+  return resize_by(node, resized, mode, static_cast<double>(extrapolation));
+}
+
+Status upsample(NodeWriter& node) {
+  if (!node.has(0)) return node.error("input 0 is missing");
+  ResizeMode mode;
+  mode.coordinates = "asymmetric";
+  mode.nearest = "floor";
+  STRIA_ASSIGN(mode.mode, node.string_attribute("mode", "nearest"));
+  std::vector<double> scales;
+  if (node.version() < 9) {
+    STRIA_ASSIGN(const std::vector<float> written, node.floats_attribute("scales"));
+    scales.assign(written.begin(), written.end());
+  } else {
+    STRIA_ASSIGN(scales, known_numbers(node, 1));
+  }
+  STRIA_ASSIGN(const Resized resized, by_scales(node, all_axes(node), scales, {}));
+  return resize_by(node, resized, mode, 0);
+}
+
+}  // namespace stria::onnx::operators
