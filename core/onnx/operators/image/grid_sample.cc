@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "stria/onnx/operators/operator.h"
-#include "stria/onnx/operators/shape/tile_text.h"
+#include "stria/onnx/operators/shape/moves.h"
 
 namespace stria::onnx::operators {
 namespace {
@@ -113,7 +113,7 @@ Status grid_sample(NodeWriter& node) {
   const int64_t pixels = product(sizes, 2, sizes.size());
   const int64_t points = product(grid_sizes, 1, grid_sizes.size() - 1);
   const std::string flat_grid = node.let(
-      reshaped(cast(node.type(1).type == DataType::fp64 ? DataType::fp64 : DataType::fp32, grid),
+      reshaped(cast(grid, node.type(1).type == DataType::fp64 ? DataType::fp64 : DataType::fp32),
                {sizes[0], points, static_cast<int64_t>(rank)}));
   std::string row, weight, all_in;
   int64_t taps = 1;
@@ -154,7 +154,7 @@ Status grid_sample(NodeWriter& node) {
   }
   Sizes result = {sizes[0], sizes[1]};
   result.insert(result.end(), grid_sizes.begin() + 1, grid_sizes.end() - 1);
-  return node.result(0, reshaped(cast(type, y), result));
+  return node.result(0, reshaped(cast(y, type), result));
 }
 
 Status affine_grid(NodeWriter& node) {

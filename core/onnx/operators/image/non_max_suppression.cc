@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "stria/onnx/operators/operator.h"
-#include "stria/onnx/operators/shape/tile_text.h"
+#include "stria/onnx/operators/shape/moves.h"
 #include "stria/type/scalar.h"
 
 namespace stria::onnx::operators {

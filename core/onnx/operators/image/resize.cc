@@ -9,7 +9,7 @@
 
 #include "stria/onnx/operators/image/resize_taps.h"
 #include "stria/onnx/operators/operator.h"
-#include "stria/onnx/operators/shape/tile_text.h"
+#include "stria/onnx/operators/shape/moves.h"
 #include "stria/type/scalar.h"
 
 namespace stria::onnx::operators {
@@ -123,9 +123,7 @@ Status resize_by(NodeWriter& node, const Resized& resized, const ResizeMode& mod
                  double extrapolation) {
   STRIA_ASSIGN(std::string x, node.tensor(0));
   const DataType type = node.type(0).type;
-  // bf16 stays as it is: nothing else becomes bf16 again.
-  const bool is_small = type == DataType::bf16 || type == DataType::fp64;
-  const DataType weight_type = is_small ? type : DataType::fp32;
+  const DataType weight_type = type == DataType::fp64 ? type : DataType::fp32;
   Sizes sizes = node.type(0).sizes;
   std::vector<std::pair<size_t, std::vector<double>>> masks;
   bool computed = false;
@@ -139,7 +137,7 @@ Status resize_by(NodeWriter& node, const Resized& resized, const ResizeMode& mod
     STRIA_ASSIGN(x,
                  along_axis(node, x, sizes, resized.axes[k], resized.each[k], taps, weight_type));
   }
-  if (computed) x = node.let(cast(type, is_float(type) ? x : fmt::format("round({})", x)));
+  if (computed) x = node.let(cast(is_float(type) ? x : fmt::format("round({})", x), type));
   for (const auto& [axis, outside] : masks) {
     Sizes line(sizes.size(), 1);
     line[axis] = sizes[axis];

@@ -4,7 +4,7 @@
 
 #include "stria/onnx/operators/index/position.h"
 #include "stria/onnx/operators/operator.h"
-#include "stria/onnx/operators/shape/tile_text.h"
+#include "stria/onnx/operators/shape/moves.h"
 
 namespace stria::onnx::operators {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "stria/onnx/operators/shape/tile_text.h"
+#include "stria/onnx/operators/shape/moves.h"
 #include "stria/onnx/translate/node_writer.h"
 
 namespace stria::onnx {

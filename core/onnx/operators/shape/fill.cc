@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "stria/onnx/operators/operator.h"
-#include "stria/onnx/operators/shape/tile_text.h"
+#include "stria/onnx/operators/shape/moves.h"
 #include "stria/onnx/translate/graph_translator.h"
 
 namespace stria::onnx::operators {
@@ -21,10 +21,12 @@ Status constant_of_shape(NodeWriter& node) {
   for (const int64_t each : sizes)
     if (each < 0) return node.error(fmt::format("[{}] are no sizes", list_text(sizes)));
   HostTensor value;
+  ElementType element = ElementType::fp32;
   if (const Attribute* const given = node.find_attribute("value"); given && given->t) {
     auto elements = host_tensor_of(*given->t);
     if (!elements.ok()) return elements.status().with_context(text_of(node.node()));
     value = std::move(*elements);
+    element = given->t->type;
     if (value.element_count() != 1)
       return node.error(fmt::format("a value of {} elements", value.element_count()));
   } else {
@@ -32,8 +34,10 @@ Status constant_of_shape(NodeWriter& node) {
   }
   const Sizes value_sizes = value.sizes();
   const std::string x = node.constant(std::move(value));
-  return node.result(0, moved(node, x, std::vector<std::string>(value_sizes.size(), "0"),
-                              index_list(sizes.size()), sizes));
+  return node.result(0,
+                     moved(node, x, std::vector<std::string>(value_sizes.size(), "0"),
+                           index_list(sizes.size()), sizes),
+                     element);
 }
 
 Status eye_like(NodeWriter& node) {
@@ -72,7 +76,7 @@ Status range(NodeWriter& node) {
   const std::string all = moved(node, first, whole, {"i"}, {count});
   const std::string one = node.let(reshaped(step, {}));
   return node.result(0,
-                     cast(node.type(0).type, fmt::format("{0} + index({0}, 0) * {1}", all, one)));
+                     cast(fmt::format("{0} + index({0}, 0) * {1}", all, one), node.type(0).type));
 }
 
 }  // namespace stria::onnx::operators

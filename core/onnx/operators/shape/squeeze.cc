@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "stria/onnx/operators/operator.h"
-#include "stria/onnx/operators/shape/tile_text.h"
+#include "stria/onnx/operators/shape/moves.h"
 
 namespace stria::onnx::operators {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "stria/onnx/operators/operator.h"
-#include "stria/onnx/operators/shape/tile_text.h"
+#include "stria/onnx/operators/shape/moves.h"
 
 namespace stria::onnx::operators {
 namespace {

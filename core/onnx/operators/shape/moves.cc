@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/onnx/operators/shape/tile_text.h"
+#include "stria/onnx/operators/shape/moves.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,11 +27,6 @@ std::vector<std::string> index_list(size_t rank) {
   std::vector<std::string> out;
   for (size_t d = 0; d < rank; ++d) out.push_back(fmt::format("i{}", d));
   return out;
-}
-
-std::string reshaped(std::string_view x, const Sizes& sizes) {
-  return sizes.empty() ? fmt::format("reshape({})", x)
-                       : fmt::format("reshape({}, {})", x, list_text(sizes));
 }
 
 std::string moved(NodeWriter& node, std::string_view x, const std::vector<std::string>& from,
@@ -105,32 +100,19 @@ std::string taken(NodeWriter& node, std::string_view x, const Sizes& x_sizes, si
   result.insert(result.end(), positions_sizes.begin(), positions_sizes.end());
   result.insert(result.end(), rows.begin() + 1, rows.end());
   if (outer == 1) {
-    const std::string flat = axis == 0 ? std::string(x) : node.let(reshaped(x, rows));
+    const std::string flat = axis == 0 ? std::string(x) : node.let(reshaped(std::string(x), rows));
     const std::string got = node.let(fmt::format("gather({}, {})", flat, positions));
     return axis == 0 ? got : node.let(reshaped(got, result));
   }
   // Row o * size + p of the flattened tensor, for each o before the axis.
   const int64_t count = product(positions_sizes);
-  const std::string line = node.let(reshaped(positions, {count}));
+  const std::string line = node.let(reshaped(std::string(positions), {count}));
   const std::string spread = moved(node, line, {"p"}, {"o", "p"}, {outer, count});
   const std::string row =
       node.let(fmt::format("index({0}, 0) * {1} + max(min({0}, {2}), 0)", spread, size, size - 1));
-  const std::string flat = node.let(reshaped(x, rows));
+  const std::string flat = node.let(reshaped(std::string(x), rows));
   const std::string got = node.let(fmt::format("gather({}, {})", flat, row));
   return node.let(reshaped(got, result));
-}
-
-std::string cast(DataType type, std::string_view expression) {
-  switch (type) {
-    case DataType::fp16: return fmt::format("as_float({}, 16)", expression);
-    case DataType::fp32: return fmt::format("as_float({}, 32)", expression);
-    case DataType::fp64: return fmt::format("as_float({}, 64)", expression);
-    case DataType::boolean: return fmt::format("as_bool({})", expression);
-    case DataType::bf16: return std::string(expression);
-    default: break;
-  }
-  return fmt::format("as_{}({}, {})", is_signed_integer(type) ? "int" : "uint", expression,
-                     byte_size(type) * 8);
 }
 
 Result<HostTensor> integer_table(const std::vector<int64_t>& values, const Sizes& sizes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of Tile text that operators which move elements share. Names of tensors go in and out.
+// Statements that move elements, for operators that do little else. Names of tensors go in and out.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stria/onnx/operators/tile_text.h"
 #include "stria/onnx/translate/node_writer.h"
 
 namespace stria::onnx {
@@ -21,8 +22,6 @@ int64_t product(const Sizes& sizes, size_t begin, size_t end);
 std::string list_text(const Sizes& sizes);
 // {"i0", "i1"}
 std::vector<std::string> index_list(size_t rank);
-// "reshape(X0, 2, 3)"
-std::string reshaped(std::string_view x, const Sizes& sizes);
 
 // Moves elements: "T1[to : sizes] = =(x[from]) rest;", returns "T1". `rest` may hold constraints
 // and a default.
@@ -46,10 +45,6 @@ std::string concatenated(NodeWriter& node, const std::vector<std::string>& tenso
 // them: sizes before the axis, those of the positions, sizes behind it. `x` of sizes `x_sizes`.
 std::string taken(NodeWriter& node, std::string_view x, const Sizes& x_sizes, size_t axis,
                   std::string_view positions, const Sizes& positions_sizes);
-
-// An expression converted to a type, which has no cast of its own for bf16: there it must have
-// that type already.
-std::string cast(DataType type, std::string_view expression);
 
 // A known tensor of integers of type i64, and one of numbers of any type.
 Result<HostTensor> integer_table(const std::vector<int64_t>& values, const Sizes& sizes);
