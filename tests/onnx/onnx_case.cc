@@ -78,7 +78,9 @@ std::string difference(const HostTensor& got, const HostTensor& wanted, double r
   return "";
 }
 
-std::string difference(const TranslatedOutput& shape, const HostTensor* got,
+using Results = std::map<std::string, HostTensor>;  // by their names in the program
+
+std::string difference(const TranslatedOutput& shape, const Results& results,
                        const CaseValue& wanted, double rtol, double atol) {
   if (wanted.kind == "absent") return shape.is_sequence && shape.items.empty() ? "" : "not absent";
   if (wanted.kind == "sequence") {
@@ -86,8 +88,7 @@ std::string difference(const TranslatedOutput& shape, const HostTensor* got,
     if (shape.items.size() != wanted.items.size())
       return fmt::format("{} items for {}", shape.items.size(), wanted.items.size());
     for (size_t i = 0; i < wanted.items.size(); ++i)
-      if (std::string text =
-              difference(shape.items[i], shape.items[i].known.get(), wanted.items[i], rtol, atol);
+      if (std::string text = difference(shape.items[i], results, wanted.items[i], rtol, atol);
           !text.empty())
         return fmt::format("item {}: {}", i, text);
     return "";
@@ -97,13 +98,28 @@ std::string difference(const TranslatedOutput& shape, const HostTensor* got,
     if (shape.type.sizes != wanted.data.dims) return "other sizes";
     return shape.strings == wanted.data.strings ? "" : "other strings";
   }
-  // An optional that holds a tensor.
-  if (shape.is_sequence && shape.items.size() == 1)
-    return difference(shape.items[0], shape.items[0].known.get(), wanted, rtol, atol);
+  const auto at = results.find(shape.tile);
+  const HostTensor* const got = at != results.end() ? &at->second : shape.known.get();
   if (!got || !wanted.tensor) return fmt::format("elements of type {}", name_of(wanted.data.type));
   if (shape.element != wanted.data.type)
     return fmt::format("type {} for {}", name_of(shape.element), name_of(wanted.data.type));
   return difference(*got, *wanted.tensor, rtol, atol);
+}
+
+KnownValue known_value(const CaseValue& value) {
+  KnownValue out;
+  if (value.tensor) {
+    out = KnownValue(value.tensor);
+    out.element = value.data.type;
+  } else if (value.kind == "tensor") {
+    out.kind = Value::Kind::strings;
+    out.strings = value.data.strings;
+    out.sizes = value.data.dims;
+  } else if (value.kind == "sequence") {
+    out.kind = Value::Kind::sequence;
+    for (const CaseValue& item : value.items) out.items.push_back(known_value(item));
+  }
+  return out;
 }
 
 struct Outcome {
@@ -121,7 +137,10 @@ Result<Translation> translation(const Model& model, const std::vector<CaseValue>
   TranslateOptions options;
   options.evaluate = evaluate_tile;
   for (const CaseValue& input : inputs)
-    if (input.tensor) options.sizes[input.name] = input.tensor->sizes();
+    if (input.tensor)
+      options.sizes[input.name] = input.tensor->sizes();
+    else if (input.kind != "tensor" || input.data.type == ElementType::string)
+      options.values[input.name] = known_value(input);
   for (;;) {
     Missing missing;
     auto out = translate(model, options, &missing);
@@ -138,9 +157,8 @@ Result<Translation> translation(const Model& model, const std::vector<CaseValue>
   }
 }
 
-// Results by their names in the program.
-Result<std::map<std::string, HostTensor>> run(const Device& device, const Translation& made,
-                                              const std::vector<CaseValue>& inputs) {
+Result<Results> run(const Device& device, const Translation& made,
+                    const std::vector<CaseValue>& inputs) {
   STRIA_ASSIGN(const Program program, Program::from_tile({"case.tile", made.text}, made.function));
   InputTypes types;
   std::map<std::string, std::shared_ptr<const HostTensor>> values = made.constants;
@@ -163,7 +181,7 @@ Result<std::map<std::string, HostTensor>> run(const Device& device, const Transl
   }
   STRIA_ASSIGN(const Event event, executable.run(in, out));
   STRIA_RETURN_IF_ERROR(event.wait());
-  std::map<std::string, HostTensor> results;
+  Results results;
   for (size_t k = 0; k < out.size(); ++k) {
     STRIA_ASSIGN(HostTensor result, out[k].read());
     results[executable.outputs()[k].name] = std::move(result);
@@ -198,7 +216,7 @@ Outcome run_set(const Device& device, const Model& model, const json& set, const
   Outcome outcome;
   auto made = translation(model, inputs, outcome);
   if (!made.ok()) return of(made.status());
-  std::map<std::string, HostTensor> results;
+  Results results;
   if (!made->text.empty()) {
     auto ran = run(device, *made, inputs);
     if (!ran.ok()) return of(ran.status());
@@ -207,12 +225,12 @@ Outcome run_set(const Device& device, const Model& model, const json& set, const
   const bool random = draws_random_numbers(model, inputs);
   for (size_t k = 0; k < wanted.size() && k < made->outputs.size(); ++k) {
     const TranslatedOutput& shape = made->outputs[k];
-    const HostTensor* got = shape.known.get();
-    if (const auto at = results.find(shape.tile); at != results.end()) got = &at->second;
-    if (random && got && wanted[k].tensor && got->type() == wanted[k].tensor->type() &&
-        got->sizes() == wanted[k].tensor->sizes())
+    const auto at = results.find(shape.tile);
+    if (random && at != results.end() && wanted[k].tensor &&
+        at->second.type() == wanted[k].tensor->type() &&
+        at->second.sizes() == wanted[k].tensor->sizes())
       continue;
-    if (std::string text = difference(shape, got, wanted[k], rtol, atol); !text.empty()) {
+    if (std::string text = difference(shape, results, wanted[k], rtol, atol); !text.empty()) {
       outcome.result = "failed";
       outcome.reason = fmt::format("output '{}': {}", shape.name, text);
       return outcome;

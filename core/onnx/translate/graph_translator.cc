@@ -151,6 +151,19 @@ Result<GraphTranslator::MadeFunction> GraphTranslator::function_of(
   return made;
 }
 
+Result<ValuePtr> GraphTranslator::compute(const std::string& operation,
+                                          const std::vector<ValuePtr>& inputs,
+                                          const std::function<Status(NodeWriter&)>& write) {
+  Node node;
+  node.op_type = operation;
+  node.outputs = {operation};
+  NodeWriter writer(*this, node, 0, inputs);
+  STRIA_RETURN_IF_ERROR(write(writer));
+  Scope scope;
+  STRIA_RETURN_IF_ERROR(finish(writer, scope));
+  return scope.values[operation];
+}
+
 Status GraphTranslator::finish(NodeWriter& writer, Scope& scope) {
   const Node& node = writer.node_;
   std::vector<std::string> expressions;
@@ -227,7 +240,9 @@ Status GraphTranslator::expand_function(const Function& function, const Node& no
   if (opsets.empty()) opsets = model_.opsets;
   ++depth_;
   const Scope* const outer = scope_;
+  const auto* const outer_opsets = opsets_;
   auto translated = translate_nodes(nodes, inner, opsets);
+  opsets_ = outer_opsets;
   scope_ = outer;
   --depth_;
   if (!translated.ok()) return translated.status().with_context(text_of(node));
@@ -290,6 +305,7 @@ Result<std::vector<ValuePtr>> GraphTranslator::translate_nodes(
     const std::vector<Node>& nodes, Scope& scope, const std::map<std::string, int64_t>& opsets) {
   std::optional<Status> failure;
   for (const Node& node : nodes) {
+    opsets_ = &opsets;
     if (Status status = translate_node(node, scope, opsets); !status.ok()) {
       // All operators that are missing are told at once; other mistakes end it.
       if (status.code() != StatusCode::unsupported) return status;
@@ -315,7 +331,9 @@ Result<std::vector<ValuePtr>> GraphTranslator::translate_graph(
   STRIA_RETURN_IF_ERROR(add_initializers(graph, scope));
   ++depth_;
   const Scope* const outer = scope_;
-  auto translated = translate_nodes(graph.nodes, scope, model_.opsets);
+  const auto* const opsets = opsets_ ? opsets_ : &model_.opsets;
+  auto translated = translate_nodes(graph.nodes, scope, *opsets);
+  opsets_ = opsets;
   scope_ = outer;
   --depth_;
   STRIA_RETURN_IF_ERROR(translated.status());
@@ -349,14 +367,33 @@ Status GraphTranslator::add_initializers(const Graph& graph, Scope& scope) {
   return {};
 }
 
+ValuePtr GraphTranslator::bound(const std::string& name, const KnownValue& given,
+                                const ValueType& type) {
+  if (given.kind == Value::Kind::tensor) {
+    const bool says = given.element == ElementType::undefined;
+    return known(name, given.tensor, says ? type.type : given.element);
+  }
+  auto value = std::make_shared<Value>();
+  value->kind = given.kind;
+  value->name = name;
+  value->type.sizes = given.sizes;
+  value->strings = given.strings;
+  for (const KnownValue& item : given.items) value->items.push_back(bound(name, item, {}));
+  return value;
+}
+
 Status GraphTranslator::add_input(const ValueInfo& info, Scope& scope) {
   const auto wrong = [&](std::string text) {
     return invalid_argument("input '{}': {}", info.name, text);
   };
   if (const auto at = options_.values.find(info.name); at != options_.values.end()) {
-    scope.values[info.name] = known(info.name, at->second, info.type.type);
+    scope.values[info.name] = bound(info.name, at->second, info.type);
     return {};
   }
+  // An optional that holds a tensor is that tensor.
+  if (info.type.kind == ValueType::Kind::optional && info.type.element &&
+      options_.sizes.contains(info.name))
+    return add_input({info.name, *info.type.element}, scope);
   if (info.type.kind != ValueType::Kind::tensor)
     return unsupported("input '{}' is no tensor: it must be bound by value", info.name);
   const std::optional<DataType> type = tile_type_of(info.type.type);

@@ -3,6 +3,7 @@
 // Operators with graphs in attributes (If, Loop, Scan) go through those with it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,6 +38,10 @@ class GraphTranslator {
   // outputs. For If, Loop and Scan. invalid_argument if there are other than `inputs.size()` inputs.
   Result<std::vector<ValuePtr>> translate_graph(const Graph& graph, const Scope& around,
                                                 const std::vector<ValuePtr>& inputs);
+  // A value that a function of its own computes, for operators that make or take several, as items
+  // of sequences: `write` gives result 0 of a node with these inputs.
+  Result<ValuePtr> compute(const std::string& operation, const std::vector<ValuePtr>& inputs,
+                           const std::function<Status(NodeWriter&)>& write);
   // The scope of the node that is being translated.
   const Scope& scope() const { return *scope_; }
 
@@ -57,10 +62,12 @@ class GraphTranslator {
   Status expand_function(const Function& function, const Node& node,
                          const std::vector<ValuePtr>& inputs, Scope& scope);
   Status finish(NodeWriter& writer, Scope& scope);
+  ValuePtr bound(const std::string& name, const KnownValue& given, const ValueType& type);
   Status add_input(const ValueInfo& info, Scope& scope);
   Status add_initializers(const Graph& graph, Scope& scope);
   Result<Translation> main_function(const Graph& graph, const Scope& scope);
-  Result<TranslatedOutput> output(const std::string& name, const ValuePtr& value);
+  Result<TranslatedOutput> output(const std::string& name, const ValuePtr& value,
+                                  const std::map<const Value*, std::string>& result_of);
 
   struct MadeFunction {
     std::string name;
@@ -74,6 +81,7 @@ class GraphTranslator {
   const TranslateOptions& options_;
   Missing& missing_;
   const Scope* scope_ = nullptr;
+  const std::map<std::string, int64_t>* opsets_ = nullptr;  // of the nodes that are translated
   int depth_ = 0;                                  // of functions and graphs inside each other
   std::map<std::string, MadeFunction> functions_;  // by types of parameters and body
   std::vector<std::pair<std::string, std::string>> texts_;  // name and text, in order

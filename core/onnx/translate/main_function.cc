@@ -23,7 +23,9 @@ std::string shown(std::string_view prefix, std::string_view name, std::set<std::
 
 }  // namespace
 
-Result<TranslatedOutput> GraphTranslator::output(const std::string& name, const ValuePtr& value) {
+Result<TranslatedOutput> GraphTranslator::output(
+    const std::string& name, const ValuePtr& value,
+    const std::map<const Value*, std::string>& result_of) {
   TranslatedOutput out;
   out.name = name;
   out.type = value->type;
@@ -35,14 +37,15 @@ Result<TranslatedOutput> GraphTranslator::output(const std::string& name, const 
   if (value->kind == Value::Kind::sequence || value->kind == Value::Kind::absent) {
     out.is_sequence = true;
     for (const ValuePtr& item : value->items) {
-      STRIA_ASSIGN(TranslatedOutput one, output(item->name, item));
+      STRIA_ASSIGN(TranslatedOutput one, output(item->name, item, result_of));
       out.items.push_back(std::move(one));
     }
     return out;
   }
   out.element = element_of(*value);
-  out.tile = value->tile;
-  if (out.tile.empty()) {
+  if (const auto at = result_of.find(value.get()); at != result_of.end()) {
+    out.tile = at->second;
+  } else {
     STRIA_ASSIGN(out.known, elements(value));
   }
   return out;
@@ -118,31 +121,20 @@ Result<Translation> GraphTranslator::main_function(const Graph& graph, const Sco
                              : fmt::format("({}) = {}", fmt::join(made, ", "), called));
   }
   std::vector<std::string> result_names;
+  std::map<const Value*, std::string> result_of;
   for (const ValuePtr& result : results) {
     const std::string from =
         result->made_by ? results_of[result->made_by.get()][static_cast<size_t>(result->index)]
                         : result->tile;
     const std::string name = shown("Out", result->name, taken);
     statements.push_back(fmt::format("{} = {};", name, from));
-    if (!result->made_by) {
-      // An input that is an output, too, keeps its name as an input.
-      result_names.push_back(name);
-      results_of[nullptr].push_back(name);
-      continue;
-    }
-    result->tile = name;
     result_names.push_back(name);
+    result_of[result.get()] = name;
   }
   for (const auto& [name, value] : outputs) {
-    STRIA_ASSIGN(TranslatedOutput one, output(name, value));
+    STRIA_ASSIGN(TranslatedOutput one, output(name, value, result_of));
     out.outputs.push_back(std::move(one));
   }
-  // Inputs among the outputs: their statements' names.
-  size_t copies = 0;
-  for (TranslatedOutput& one : out.outputs)
-    for (const ValuePtr& input : inputs_)
-      if (!one.tile.empty() && one.tile == input->tile && copies < results_of[nullptr].size())
-        one.tile = results_of[nullptr][copies++];
   if (result_names.empty()) return out;
   for (const auto& [name, text] : texts_)
     if (used.contains(name)) out.text += text + "\n";

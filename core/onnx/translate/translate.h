@@ -11,10 +11,12 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "stria/base/result.h"
 #include "stria/onnx/model/model.h"
+#include "stria/onnx/translate/value.h"
 #include "stria/tile/syntax/ast.h"
 #include "stria/type/host_tensor.h"
 #include "stria/type/tensor_type.h"
@@ -26,12 +28,24 @@ using Evaluator = std::function<Result<std::vector<HostTensor>>(
     const std::string& text, const std::string& function, const std::vector<std::string>& names,
     const std::vector<std::shared_ptr<const HostTensor>>& inputs)>;
 
+// An input that is bound by value. Strings, sequences and optionals can be bound in no other way.
+struct KnownValue {
+  KnownValue() = default;                                 // an optional that holds nothing
+  KnownValue(std::shared_ptr<const HostTensor> elements)  // NOLINT(google-explicit-constructor)
+      : kind(Value::Kind::tensor), tensor(std::move(elements)) {}
+  Value::Kind kind = Value::Kind::absent;
+  std::shared_ptr<const HostTensor> tensor;
+  ElementType element = ElementType::undefined;  // of a tensor in ONNX; undefined: as it is held
+  std::vector<std::string> strings;
+  std::vector<int64_t> sizes;     // of strings
+  std::vector<KnownValue> items;  // of a sequence
+};
+
 struct TranslateOptions {
   // Sizes of inputs, by the names of the graph. They must fit what the model says, and are needed
   // where it leaves a dimension open.
   std::map<std::string, std::vector<int64_t>> sizes;
-  // Elements of inputs that are bound by value.
-  std::map<std::string, std::shared_ptr<const HostTensor>> values;
+  std::map<std::string, KnownValue> values;  // of inputs that are bound by value
   Evaluator evaluate;
 };
 

@@ -17,8 +17,8 @@ struct Call;
 
 // A tensor's type and sizes are always known. Its elements may be: of initialisers, of inputs bound
 // by value, and of what depends on such alone, computed when somebody asks for them. Strings,
-// sequences and optionals exist only where they are known. Shared; not changed once made, but for
-// `elements`.
+// sequences and optionals exist only where they are known. An optional is what it holds, or absent.
+// Shared; not changed once made, but for `elements`.
 struct Value {
   enum class Kind : uint8_t { tensor, strings, sequence, absent } kind = Kind::tensor;
   std::string name;  // in the graph, for messages
@@ -31,7 +31,7 @@ struct Value {
   std::shared_ptr<const Call> made_by;         // result `index` of it; null: an input or known
   int index = 0;
   std::vector<std::string> strings;           // strings
-  std::vector<std::shared_ptr<Value>> items;  // sequence; an optional is one of 0 or 1 items
+  std::vector<std::shared_ptr<Value>> items;  // sequence
   // The inputs of the graph on which the elements depend and which are not bound by value; empty
   // if the elements are known or can be computed.
   std::vector<std::string> depends_on;
