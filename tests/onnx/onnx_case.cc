@@ -21,6 +21,7 @@
 #include "stria/onnx/translate/translate.h"
 #include "stria/runtime/evaluate_tile.h"
 #include "stria/runtime/stria.h"
+#include "stria/tensor_io/png.h"
 #include "stria/type/scalar.h"
 
 namespace stria::onnx {
@@ -136,6 +137,9 @@ Result<Translation> translation(const Model& model, const std::vector<CaseValue>
                                 Outcome& outcome) {
   TranslateOptions options;
   options.evaluate = evaluate_tile;
+  options.read_image = [](std::string_view bytes) {
+    return parse_png(bytes, "input", DataType::u8);
+  };
   for (const CaseValue& input : inputs)
     if (input.tensor)
       options.sizes[input.name] = input.tensor->sizes();

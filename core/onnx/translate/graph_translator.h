@@ -53,6 +53,7 @@ class GraphTranslator {
   ValuePtr known(std::string name, std::shared_ptr<const HostTensor> elements,
                  ElementType element = ElementType::undefined);
   const Model& model() const { return model_; }
+  const TranslateOptions& options() const { return options_; }
 
  private:
   Result<std::vector<ValuePtr>> translate_nodes(const std::vector<Node>& nodes, Scope& scope,

@@ -11,6 +11,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,9 @@ namespace stria::onnx {
 using Evaluator = std::function<Result<std::vector<HostTensor>>(
     const std::string& text, const std::string& function, const std::vector<std::string>& names,
     const std::vector<std::shared_ptr<const HostTensor>>& inputs)>;
+
+// Reads a picture file: u8 [height, width, channels]. core reads no picture files itself.
+using ImageReader = std::function<Result<HostTensor>(std::string_view bytes)>;
 
 // An input that is bound by value. Strings, sequences and optionals can be bound in no other way.
 struct KnownValue {
@@ -47,6 +51,7 @@ struct TranslateOptions {
   std::map<std::string, std::vector<int64_t>> sizes;
   std::map<std::string, KnownValue> values;  // of inputs that are bound by value
   Evaluator evaluate;
+  ImageReader read_image;  // may be empty
 };
 
 struct TranslatedInput {
