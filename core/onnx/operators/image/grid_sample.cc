@@ -24,8 +24,11 @@ std::string reflected(const std::string& x, double low, double high) {
 }
 
 std::string padded_coordinate(const Sampling& how, const std::string& x, int64_t size) {
-  if (how.padding == "border") return fmt::format("max(min({}, {}.0), 0.0)", x, size - 1);
   const double edge = how.align_corners ? 0 : 0.5;
+  // What lies in the outer half of a pixel at the border stays where it is.
+  if (how.padding == "border")
+    return fmt::format("({0} < {1:.1f} || {0} > {2:.1f} ? max(min({0}, {3}.0), 0.0) : {0})", x,
+                       -edge, static_cast<double>(size) - 1 + edge, size - 1);
   if (how.padding == "reflection") return reflected(x, -edge, static_cast<double>(size) - 1 + edge);
   return x;
 }
@@ -70,7 +73,8 @@ Result<Taps> taps_along(NodeWriter& node, const Sampling& how, const std::string
     const std::string distance = node.let(fmt::format("abs({} - {})", tap, inside));
     out.weights =
         node.let(how.mode == "linear" ? fmt::format("1 - {}", distance) : cubic_weight(distance));
-    at = node.let(padded_coordinate(how, tap, size));
+    at = how.padding == "border" ? node.let(fmt::format("max(min({}, {}.0), 0.0)", tap, size - 1))
+                                 : node.let(padded_coordinate(how, tap, size));
     // Half a pixel beside the border is half a pixel inside it: the pixel at the border.
     if (how.padding == "reflection") at = node.let(fmt::format("floor({})", at));
   }
