@@ -35,7 +35,7 @@ class GraphTranslator {
   Result<Translation> translate();
 
   // The nodes of a graph inside `around`, with its inputs standing for `inputs`; the values of its
-  // outputs. For If, Loop and Scan. invalid_argument if there are other than `inputs.size()` inputs.
+  // outputs. For If, Loop and Scan. invalid_argument unless it has `inputs.size()` inputs.
   Result<std::vector<ValuePtr>> translate_graph(const Graph& graph, const Scope& around,
                                                 const std::vector<ValuePtr>& inputs);
   // A value that a function of its own computes, for operators that make or take several, as items

@@ -74,7 +74,7 @@ Result<ResizeTaps> resize_taps(const NodeWriter& node, const ResizeMode& mode,
       out.weights.push_back(1);
       continue;
     }
-    // The taps lie around the step behind `left`, which is left of the source even if that is whole.
+    // The taps lie around the step behind `left`, which is left of a whole source, too.
     const double left = std::ceil(*source) - 1;
     double all = 0;
     for (int64_t k = first; k < first + out.count; ++k) {
