@@ -50,7 +50,7 @@ Status col2im(NodeWriter& node) {
   const std::string y = node.fresh();
   node.line(fmt::format("{}[{} : {}] = +({}[{}]);", y, fmt::join(to, ", "), list_text(result), cut,
                         fmt::join(from, ", ")));
-  return node.result(0, cast(y, node.type(0).type));
+  return node.result(0, stria::onnx::cast(y, node.type(0).type));
 }
 
 Status max_unpool(NodeWriter& node) {
@@ -101,7 +101,7 @@ Status max_unpool(NodeWriter& node) {
   } else {
     y = node.let(fmt::format("scatter({}, {}, {})", line, place, rows));
   }
-  y = node.let(reshaped(cast(y, node.type(0).type), pooled));
+  y = node.let(reshaped(stria::onnx::cast(y, node.type(0).type), pooled));
   if (result != pooled) {
     const std::vector<std::string> at = index_list(pooled.size());
     y = moved(node, y, at, at, result, " default " + node.let("0"));

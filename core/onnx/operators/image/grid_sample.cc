@@ -117,7 +117,8 @@ Status grid_sample(NodeWriter& node) {
   const int64_t pixels = product(sizes, 2, sizes.size());
   const int64_t points = product(grid_sizes, 1, grid_sizes.size() - 1);
   const std::string flat_grid = node.let(
-      reshaped(cast(grid, node.type(1).type == DataType::fp64 ? DataType::fp64 : DataType::fp32),
+      reshaped(stria::onnx::cast(
+                   grid, node.type(1).type == DataType::fp64 ? DataType::fp64 : DataType::fp32),
                {sizes[0], points, static_cast<int64_t>(rank)}));
   std::string row, weight, all_in;
   int64_t taps = 1;
@@ -158,7 +159,7 @@ Status grid_sample(NodeWriter& node) {
   }
   Sizes result = {sizes[0], sizes[1]};
   result.insert(result.end(), grid_sizes.begin() + 1, grid_sizes.end() - 1);
-  return node.result(0, reshaped(cast(y, type), result));
+  return node.result(0, reshaped(stria::onnx::cast(y, type), result));
 }
 
 Status affine_grid(NodeWriter& node) {

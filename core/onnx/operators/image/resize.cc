@@ -137,7 +137,8 @@ Status resize_by(NodeWriter& node, const Resized& resized, const ResizeMode& mod
     STRIA_ASSIGN(x,
                  along_axis(node, x, sizes, resized.axes[k], resized.each[k], taps, weight_type));
   }
-  if (computed) x = node.let(cast(is_float(type) ? x : fmt::format("round({})", x), type));
+  if (computed)
+    x = node.let(stria::onnx::cast(is_float(type) ? x : fmt::format("round({})", x), type));
   for (const auto& [axis, outside] : masks) {
     Sizes line(sizes.size(), 1);
     line[axis] = sizes[axis];

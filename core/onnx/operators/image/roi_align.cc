@@ -137,7 +137,7 @@ Status roi_align(NodeWriter& node) {
     const auto corner = [&](int k) {
       const std::string one =
           moved(node, rois, {"r", std::to_string(k)}, {"r", "0", "0"}, {count, 1, 1});
-      return node.let(fmt::format("{} * {} - {}", cast(one, DataType::fp32),
+      return node.let(fmt::format("{} * {} - {}", stria::onnx::cast(one, DataType::fp32),
                                   number(static_cast<double>(scale)), half_pixel ? "0.5" : "0.0"));
     };
     axis.begin = corner(d);
@@ -169,7 +169,7 @@ Status roi_align(NodeWriter& node) {
   node.line(fmt::format("{}[r, c, p, q : {}] = {}({}[r, p, q, s, t, c] * {}[r, p, q, s, t]);", y,
                         list_text({count, sizes[1], bins_y, bins_x}), average ? "+" : ">", pixels,
                         weights));
-  return node.result(0, cast(y, node.type(0).type));
+  return node.result(0, stria::onnx::cast(y, node.type(0).type));
 }
 
 Status max_roi_pool(NodeWriter& node) {
@@ -191,7 +191,8 @@ Status max_roi_pool(NodeWriter& node) {
   for (size_t d = 0; d < 2; ++d) {
     const int64_t size = sizes[d + 2], n = bins[d];
     const auto pixel = [&](int k) {
-      return node.let(fmt::format("floor({} * {} + 0.5)", cast(column(k), DataType::fp32),
+      return node.let(fmt::format("floor({} * {} + 0.5)",
+                                  stria::onnx::cast(column(k), DataType::fp32),
                                   number(static_cast<double>(scale))));
     };
     const std::string begin = pixel(d == 0 ? 2 : 1), end = pixel(d == 0 ? 4 : 3);

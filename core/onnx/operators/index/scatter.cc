@@ -61,7 +61,7 @@ Result<std::string> joined(NodeWriter& node, const Rows& rows, const std::string
   const std::string got = row_of_update(node, rows, together, from);
   const std::string both = reduction == "mul" ? fmt::format("{} * {}", rows.x, got)
                                               : fmt::format("{}({}, {})", reduction, rows.x, got);
-  return node.let(cast(fmt::format("{} > 0 ? {} : {}", from, both, rows.x), type));
+  return node.let(stria::onnx::cast(fmt::format("{} > 0 ? {} : {}", from, both, rows.x), type));
 }
 
 Status scattered(NodeWriter& node, const Rows& rows) {
@@ -72,9 +72,9 @@ Status scattered(NodeWriter& node, const Rows& rows) {
     const std::string got = row_of_update(node, rows, rows.updates, from);
     y = node.let(fmt::format("{} > 0 ? {} : {}", from, got, rows.x));
   } else if (reduction == "add") {
-    y = node.let(
-        cast(fmt::format("{0} + scatter({1}, {2}, {0})", rows.x, rows.updates, rows.positions),
-             node.type(0).type));
+    y = node.let(stria::onnx::cast(
+        fmt::format("{0} + scatter({1}, {2}, {0})", rows.x, rows.updates, rows.positions),
+        node.type(0).type));
   } else if (reduction == "mul" || reduction == "max" || reduction == "min") {
     STRIA_ASSIGN(y, joined(node, rows, reduction));
   } else {

@@ -75,8 +75,8 @@ Status range(NodeWriter& node) {
   const std::vector<std::string> whole(static_cast<size_t>(node.rank(0)), "0");
   const std::string all = moved(node, first, whole, {"i"}, {count});
   const std::string one = node.let(reshaped(step, {}));
-  return node.result(0,
-                     cast(fmt::format("{0} + index({0}, 0) * {1}", all, one), node.type(0).type));
+  return node.result(
+      0, stria::onnx::cast(fmt::format("{0} + index({0}, 0) * {1}", all, one), node.type(0).type));
 }
 
 }  // namespace stria::onnx::operators
