@@ -120,7 +120,7 @@ TEST(Control, LoopHasALimit) {
 TEST(Sequences, PlacesAndWhatIsNotThere) {
   Model model;
   model.opsets[""] = 21;
-  model.graph.nodes = {node_of("SequenceConstruct", {"a", "b"}, {"s"}),
+  model.graph.nodes = {node_of("SequenceConstruct", {"a", "first", "b"}, {"s"}),
                        node_of("SequenceErase", {"s", "first"}, {"t"}),
                        node_of("SequenceAt", {"t", "place"}, {"y"})};
   model.graph.outputs = {{"y", {}}};
@@ -135,9 +135,9 @@ TEST(Sequences, PlacesAndWhatIsNotThere) {
   const Result<Translation> last = at(-1);
   ASSERT_TRUE(last.ok()) << last.status().message();
   EXPECT_THAT(numbers(last->outputs[0]), ElementsAre(6));
-  const Result<Translation> beyond = at(1);
+  const Result<Translation> beyond = at(2);
   ASSERT_FALSE(beyond.ok());
-  EXPECT_THAT(std::string(beyond.status().message()), HasSubstr("place 1 of 1 items"));
+  EXPECT_THAT(std::string(beyond.status().message()), HasSubstr("place 2 of 2 items"));
   model.graph.nodes = {node_of("Optional", {}, {"o"}), node_of("OptionalGetElement", {"o"}, {"y"})};
   const Result<Translation> nothing = translated(model);
   ASSERT_FALSE(nothing.ok());
