@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize and Upsample: one axis after the other, as a gather of taps and a contraction with their
-// weights.
+// Resize and Upsample: one axis after the other. Where the taps repeat after some elements, as they
+// do for scales like 2 and 1.5, an axis is one contraction with a small table of weights; else the
+// taps are gathered first.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -81,6 +82,67 @@ Result<Resized> by_sizes(const NodeWriter& node, std::vector<size_t> axes, const
   return out;
 }
 
+// Steps after which taps repeat, at most: each is a row of weights of one contraction.
+constexpr int64_t kMostSteps = 8;
+
+// x with its border elements repeated along `axis`; changes `sizes`.
+std::string with_borders(NodeWriter& node, std::string x, Sizes& sizes, size_t axis, int64_t before,
+                         int64_t after) {
+  if (before == 0 && after == 0) return x;
+  const std::vector<std::string> index = index_list(sizes.size());
+  std::vector<std::string> from = index, to = index;
+  const int64_t size = sizes[axis];
+  sizes[axis] += before + after;
+  to[axis] = fmt::format("{} + {}", index[axis], before);
+  std::string all = moved(node, x, from, to, sizes, " default " + node.let("0"));
+  const auto border = [&](int64_t at, int64_t begin, int64_t count) {
+    if (count == 0) return;
+    from[axis] = std::to_string(at);
+    to[axis] = fmt::format("{} + {}", index[axis], begin);
+    all = moved(node, x, from, to, sizes,
+                fmt::format(", {} < {} default {}", index[axis], count, all));
+  };
+  border(0, 0, before);
+  border(size - 1, before + size, after);
+  return all;
+}
+
+// One contraction over the old elements that any of the steps reads.
+Result<std::string> by_period(NodeWriter& node, std::string x, Sizes& sizes, size_t axis,
+                              const ResizedAxis& resized, const ResizeTaps& taps,
+                              const TapPeriod& period, DataType weight_type) {
+  const auto [lowest, highest] = std::minmax_element(taps.positions.begin(), taps.positions.end());
+  const int64_t before = std::max<int64_t>(-*lowest, 0);
+  const int64_t after = std::max<int64_t>(*highest - resized.from + 1, 0);
+  x = with_borders(node, x, sizes, axis, before, after);
+  sizes[axis] = resized.to;
+  const std::vector<std::string> index = index_list(sizes.size());
+  std::vector<std::string> from = index, to = index;
+  const auto begin = taps.positions.begin();
+  const auto end = begin + static_cast<std::ptrdiff_t>(period.steps * taps.count);
+  const int64_t first = *std::min_element(begin, end);
+  const int64_t width = *std::max_element(begin, end) - first + 1;
+  const std::string at = fmt::format("{} * {} + {}", period.stride, index[axis], first + before);
+  if (period.steps == 1 && taps.count == 1) {
+    from[axis] = at;
+    return moved(node, x, from, to, sizes);
+  }
+  std::vector<double> table(static_cast<size_t>(period.steps * width));
+  for (int64_t s = 0; s < period.steps; ++s)
+    for (int64_t k = 0; k < taps.count; ++k) {
+      const auto tap = static_cast<size_t>(s * taps.count + k);
+      table[static_cast<size_t>(s * width + taps.positions[tap] - first)] += taps.weights[tap];
+    }
+  STRIA_ASSIGN(HostTensor weights, number_table(weight_type, table, {period.steps, width}));
+  from[axis] = at + " + k";
+  to[axis] = fmt::format("{} * {} + s", period.steps, index[axis]);
+  std::string name = node.fresh();
+  node.line(fmt::format("{}[{} : {}] = +({}[{}] * {}[s, k]);", name, fmt::join(to, ", "),
+                        list_text(sizes), x, fmt::join(from, ", "),
+                        node.constant(std::move(weights))));
+  return name;
+}
+
 // A whole number of times, each element repeated behind itself.
 bool repeats(const ResizeTaps& taps, const ResizedAxis& axis) {
   if (taps.count != 1 || axis.from == 0 || axis.to % axis.from != 0) return false;
@@ -102,20 +164,32 @@ Result<std::string> along_axis(NodeWriter& node, std::string x, Sizes& sizes, si
     sizes[axis] = resized.to;
     return moved(node, x, from, to, sizes, fmt::format(", t < {}", times));
   }
+  const TapPeriod period = period_of(taps, resized.to, kMostSteps);
+  if (period.steps > 0 && (taps.count > 1 || period.steps == 1))
+    return by_period(node, x, sizes, axis, resized, taps, period, weight_type);
+  // All first taps, then all second ones.
   const bool weighted = taps.count > 1;
-  const Sizes places = weighted ? Sizes{resized.to, taps.count} : Sizes{resized.to};
-  STRIA_ASSIGN(HostTensor positions, integer_table(taps.positions, places));
-  const std::string got = taken(node, x, sizes, axis, node.constant(std::move(positions)), places);
+  std::vector<int64_t> positions;
+  std::vector<double> weights;
+  for (int64_t k = 0; k < taps.count; ++k)
+    for (int64_t o = 0; o < resized.to; ++o) {
+      const auto tap = static_cast<size_t>(o * taps.count + k);
+      positions.push_back(std::clamp<int64_t>(taps.positions[tap], 0, resized.from - 1));
+      weights.push_back(taps.weights[tap]);
+    }
+  const Sizes places = weighted ? Sizes{taps.count, resized.to} : Sizes{resized.to};
+  STRIA_ASSIGN(HostTensor table, integer_table(positions, places));
+  const std::string got = taken(node, x, sizes, axis, node.constant(std::move(table)), places);
   sizes[axis] = resized.to;
   if (!weighted) return got;
-  STRIA_ASSIGN(HostTensor table, number_table(weight_type, taps.weights, places));
-  const std::string weights = node.constant(std::move(table));
+  STRIA_ASSIGN(HostTensor weight_table, number_table(weight_type, weights, places));
   const std::vector<std::string> to = index_list(sizes.size());
   std::vector<std::string> from = to;
-  from.insert(from.begin() + static_cast<std::ptrdiff_t>(axis) + 1, "k");
+  from.insert(from.begin() + static_cast<std::ptrdiff_t>(axis), "k");
   std::string name = node.fresh();
-  node.line(fmt::format("{}[{} : {}] = +({}[{}] * {}[{}, k]);", name, fmt::join(to, ", "),
-                        list_text(sizes), got, fmt::join(from, ", "), weights, to[axis]));
+  node.line(fmt::format("{}[{} : {}] = +({}[{}] * {}[k, {}]);", name, fmt::join(to, ", "),
+                        list_text(sizes), got, fmt::join(from, ", "),
+                        node.constant(std::move(weight_table)), to[axis]));
   return name;
 }
 

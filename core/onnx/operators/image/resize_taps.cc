@@ -46,6 +46,22 @@ double weight_of(const ResizeMode& mode, double distance) {
 
 }  // namespace
 
+TapPeriod period_of(const ResizeTaps& taps, int64_t to, int64_t most) {
+  const auto count = static_cast<size_t>(taps.count);
+  for (int64_t steps = 1; steps <= std::min(most, to - 1); ++steps) {
+    const size_t ahead = static_cast<size_t>(steps) * count;
+    const int64_t stride = taps.positions[ahead] - taps.positions[0];
+    bool repeats = stride > 0;
+    // Against the first steps: what a scale is off by adds up.
+    for (size_t k = ahead; repeats && k < taps.positions.size(); ++k)
+      repeats = taps.positions[k] - taps.positions[k % ahead] ==
+                    stride * static_cast<int64_t>(k / ahead) &&
+                std::abs(taps.weights[k] - taps.weights[k % ahead]) < 1e-6;
+    if (repeats) return {steps, stride};
+  }
+  return {};
+}
+
 Result<ResizeTaps> resize_taps(const NodeWriter& node, const ResizeMode& mode,
                                const ResizedAxis& axis) {
   const bool is_nearest = mode.mode == "nearest";
@@ -70,7 +86,7 @@ Result<ResizeTaps> resize_taps(const NodeWriter& node, const ResizeMode& mode,
     if (is_nearest) {
       const auto nearest = nearest_of(mode.nearest, *source);
       if (!nearest) return node.error(fmt::format("nearest_mode '{}'", mode.nearest));
-      out.positions.push_back(static_cast<int64_t>(std::clamp(*nearest, 0.0, most)));
+      out.positions.push_back(static_cast<int64_t>(*nearest));
       out.weights.push_back(1);
       continue;
     }
@@ -82,7 +98,7 @@ Result<ResizeTaps> resize_taps(const NodeWriter& node, const ResizeMode& mode,
       double weight = weight_of(mode, (at - *source) * narrow);
       if (mode.exclude_outside && (at < 0 || at > most)) weight = 0;
       all += weight;
-      out.positions.push_back(static_cast<int64_t>(std::clamp(at, 0.0, most)));
+      out.positions.push_back(static_cast<int64_t>(at));
       out.weights.push_back(weight);
     }
     if ((mode.antialias || mode.exclude_outside) && all != 0)

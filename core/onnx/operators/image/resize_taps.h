@@ -30,12 +30,19 @@ struct ResizedAxis {
 
 struct ResizeTaps {
   int64_t count = 1;               // taps of each new element
-  std::vector<int64_t> positions;  // [to, count], each inside the axis
+  std::vector<int64_t> positions;  // [to, count]; those beside the axis mean its border
   std::vector<double> weights;     // [to, count]; all 1 for `nearest`
   std::vector<bool> outside;       // [to]: it lies beside the axis, where that matters
   bool any_outside = false;
   bool copies = false;  // each new element is the old one
 };
+
+// The taps of `steps` new elements are those of the ones before, `stride` old elements further.
+struct TapPeriod {
+  int64_t steps = 0, stride = 0;
+};
+// The shortest one of at most `most` steps; 0 steps if there is none.
+TapPeriod period_of(const ResizeTaps& taps, int64_t to, int64_t most);
 
 // invalid_argument, naming the node, for a mode that does not exist.
 Result<ResizeTaps> resize_taps(const NodeWriter& node, const ResizeMode& mode,
