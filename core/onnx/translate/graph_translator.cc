@@ -340,8 +340,10 @@ Result<std::vector<ValuePtr>> GraphTranslator::translate_graph(
   std::vector<ValuePtr> outputs;
   for (const ValueInfo& output : graph.outputs) {
     const ValuePtr* value = scope.find(output.name);
-    if (!value || !*value)
+    if (!value)
       return invalid_argument("graph '{}': nothing makes its output '{}'", graph.name, output.name);
+    if (!*value)
+      return unsupported("graph '{}': its output '{}' is not supported", graph.name, output.name);
     outputs.push_back(*value);
   }
   return outputs;
@@ -442,9 +444,11 @@ Result<Translation> GraphTranslator::translate() {
     STRIA_RETURN_IF_ERROR(add_input(input, scope));
   }
   STRIA_RETURN_IF_ERROR(add_initializers(model_.graph, scope));
-  STRIA_RETURN_IF_ERROR(translate_nodes(model_.graph.nodes, scope, model_.opsets).status());
-  if (!missing_.operators.empty())
+  const Status status = translate_nodes(model_.graph.nodes, scope, model_.opsets).status();
+  // Operators that are missing inside a graph fail its node, too: tell them all.
+  if (!missing_.operators.empty() && (status.ok() || status.code() == StatusCode::unsupported))
     return unsupported("operators that are not supported: {}", fmt::join(missing_.operators, "; "));
+  STRIA_RETURN_IF_ERROR(status);
   return main_function(model_.graph, scope);
 }
 
