@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "stria/onnx/operators/elementwise/broadcast.h"
+#include "stria/onnx/operators/strings/string_value.h"
 
 namespace stria::onnx::operators {
 namespace {
@@ -29,7 +30,10 @@ Status add(NodeWriter& node) { return join(node, "+"); }
 Status subtract(NodeWriter& node) { return join(node, "-"); }
 Status multiply(NodeWriter& node) { return join(node, "*"); }
 Status divide(NodeWriter& node) { return join(node, "/"); }
-Status equal(NodeWriter& node) { return join(node, "=="); }
+Status equal(NodeWriter& node) {
+  if (node.has(0) && node.value(0)->kind == Value::Kind::strings) return string_equal(node);
+  return join(node, "==");
+}
 Status greater(NodeWriter& node) { return join(node, ">"); }
 Status greater_or_equal(NodeWriter& node) { return join(node, ">="); }
 Status less(NodeWriter& node) { return join(node, "<"); }

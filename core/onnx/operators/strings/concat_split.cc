@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// StringConcat and StringSplit.
+// StringConcat, StringSplit, and Equal of strings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,26 +54,47 @@ int64_t broadcast_from(int64_t e, const Sizes& sizes, const Sizes& from) {
   return at;
 }
 
-}  // namespace
+// Two tensors of strings, broadcast to the same sizes.
+struct Pairs {
+  Sizes sizes;
+  std::vector<std::pair<const std::string*, const std::string*>> strings;
+};
 
-Status string_concat(NodeWriter& node) {
+Result<Pairs> pairs_of(NodeWriter& node) {
   STRIA_ASSIGN(const ValuePtr a, strings_of(node, 0));
   STRIA_ASSIGN(const ValuePtr b, strings_of(node, 1));
   const Sizes &x = a->type.sizes, &y = b->type.sizes;
-  Sizes sizes(std::max(x.size(), y.size()), 1);
-  for (size_t back = 1; back <= sizes.size(); ++back) {
+  Pairs out;
+  out.sizes.resize(std::max(x.size(), y.size()));
+  for (size_t back = 1; back <= out.sizes.size(); ++back) {
     const int64_t m = back <= x.size() ? x[x.size() - back] : 1;
     const int64_t n = back <= y.size() ? y[y.size() - back] : 1;
     if (m != n && m != 1 && n != 1)
       return node.error(
           fmt::format("sizes [{}] do not broadcast with [{}]", list_text(x), list_text(y)));
-    sizes[sizes.size() - back] = m == 1 ? n : m;
+    out.sizes[out.sizes.size() - back] = m == 1 ? n : m;
   }
+  for (int64_t e = 0; e < product(out.sizes); ++e)
+    out.strings.emplace_back(&a->strings[static_cast<size_t>(broadcast_from(e, out.sizes, x))],
+                             &b->strings[static_cast<size_t>(broadcast_from(e, out.sizes, y))]);
+  return out;
+}
+
+}  // namespace
+
+Status string_concat(NodeWriter& node) {
+  STRIA_ASSIGN(const Pairs pairs, pairs_of(node));
   std::vector<std::string> joined;
-  for (int64_t e = 0; e < product(sizes); ++e)
-    joined.push_back(a->strings[static_cast<size_t>(broadcast_from(e, sizes, x))] +
-                     b->strings[static_cast<size_t>(broadcast_from(e, sizes, y))]);
-  return result_strings(node, 0, std::move(joined), sizes);
+  for (const auto& [a, b] : pairs.strings) joined.push_back(*a + *b);
+  return result_strings(node, 0, std::move(joined), pairs.sizes);
+}
+
+Status string_equal(NodeWriter& node) {
+  STRIA_ASSIGN(const Pairs pairs, pairs_of(node));
+  std::vector<double> equal;
+  for (const auto& [a, b] : pairs.strings) equal.push_back(*a == *b ? 1 : 0);
+  STRIA_ASSIGN(HostTensor out, number_table(DataType::boolean, equal, pairs.sizes));
+  return node.result_known(0, std::move(out));
 }
 
 Status string_split(NodeWriter& node) {

@@ -16,6 +16,11 @@ Result<ValuePtr> strings_of(NodeWriter& node, int i);
 Status result_strings(NodeWriter& node, int k, std::vector<std::string> strings,
                       std::vector<int64_t> sizes);
 
+namespace operators {
+// Equal, where the inputs are strings.
+Status string_equal(NodeWriter& node);
+}  // namespace operators
+
 // UTF-8 as code points and back. Bytes that are no UTF-8 count as one code point each.
 std::u32string code_points(std::string_view text);
 std::string utf8(std::u32string_view points);
