@@ -86,8 +86,8 @@ std::string difference(const TranslatedOutput& shape, const HostTensor* got,
     if (shape.items.size() != wanted.items.size())
       return fmt::format("{} items for {}", shape.items.size(), wanted.items.size());
     for (size_t i = 0; i < wanted.items.size(); ++i)
-      if (std::string text = difference(shape.items[i], shape.items[i].known.get(),
-                                        wanted.items[i], rtol, atol);
+      if (std::string text =
+              difference(shape.items[i], shape.items[i].known.get(), wanted.items[i], rtol, atol);
           !text.empty())
         return fmt::format("item {}: {}", i, text);
     return "";
@@ -100,8 +100,7 @@ std::string difference(const TranslatedOutput& shape, const HostTensor* got,
   // An optional that holds a tensor.
   if (shape.is_sequence && shape.items.size() == 1)
     return difference(shape.items[0], shape.items[0].known.get(), wanted, rtol, atol);
-  if (!got || !wanted.tensor)
-    return fmt::format("elements of type {}", name_of(wanted.data.type));
+  if (!got || !wanted.tensor) return fmt::format("elements of type {}", name_of(wanted.data.type));
   return difference(*got, *wanted.tensor, rtol, atol);
 }
 
@@ -137,8 +136,9 @@ Result<Translation> translation(const Model& model, const std::vector<CaseValue>
   }
 }
 
-Result<std::vector<HostTensor>> run(const Device& device, const Translation& made,
-                                    const std::vector<CaseValue>& inputs) {
+// Results by the names that they have in Tile.
+Result<std::map<std::string, HostTensor>> run(const Device& device, const Translation& made,
+                                              const std::vector<CaseValue>& inputs) {
   STRIA_ASSIGN(const Program program, Program::from_tile({"case.tile", made.text}, made.function));
   InputTypes types;
   std::map<std::string, std::shared_ptr<const HostTensor>> values = made.constants;
@@ -161,10 +161,9 @@ Result<std::vector<HostTensor>> run(const Device& device, const Translation& mad
   }
   STRIA_ASSIGN(const Event event, executable.run(in, out));
   STRIA_RETURN_IF_ERROR(event.wait());
-  std::vector<HostTensor> results;
-  for (const Tensor& tensor : out) {
-    STRIA_ASSIGN(HostTensor result, tensor.read());
-    results.push_back(std::move(result));
+  std::map<std::string, HostTensor> results;
+  for (size_t k = 0; k < out.size(); ++k) {
+    STRIA_ASSIGN(results[executable.outputs()[k].name], out[k].read());
   }
   return results;
 }
@@ -181,17 +180,16 @@ Outcome run_set(const Device& device, const Model& model, const json& set, const
   Outcome outcome;
   auto made = translation(model, inputs, outcome);
   if (!made.ok()) return of(made.status());
-  std::vector<HostTensor> results;
+  std::map<std::string, HostTensor> results;
   if (!made->text.empty()) {
     auto ran = run(device, *made, inputs);
     if (!ran.ok()) return of(ran.status());
     results = std::move(*ran);
   }
-  size_t next = 0;
   for (size_t k = 0; k < wanted.size() && k < made->outputs.size(); ++k) {
     const TranslatedOutput& shape = made->outputs[k];
     const HostTensor* got = shape.known.get();
-    if (!shape.tile.empty() && next < results.size()) got = &results[next++];
+    if (const auto at = results.find(shape.tile); at != results.end()) got = &at->second;
     if (std::string text = difference(shape, got, wanted[k], rtol, atol); !text.empty()) {
       outcome.result = "failed";
       outcome.reason = fmt::format("output '{}': {}", shape.name, text);
