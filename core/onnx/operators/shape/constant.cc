@@ -11,7 +11,8 @@ namespace {
 
 template <typename T>
 Status list(NodeWriter& node, const std::vector<T>& values, std::vector<int64_t> sizes) {
-  STRIA_ASSIGN(HostTensor out, HostTensor::create(stria::data_type_of<T>(), std::move(sizes), "value"));
+  STRIA_ASSIGN(HostTensor out,
+               HostTensor::create(stria::data_type_of<T>(), std::move(sizes), "value"));
   if (!values.empty()) std::memcpy(out.data(), values.data(), values.size() * sizeof(T));
   return node.result_known(0, std::move(out));
 }

@@ -40,8 +40,8 @@ Status reshape(NodeWriter& node) {
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (sizes[d] == 0 && !zero_is_zero) {
       if (d >= from.size())
-        return node.error(fmt::format("dimension {} is to be copied from a tensor of rank {}", d,
-                                      from.size()));
+        return node.error(
+            fmt::format("dimension {} is to be copied from a tensor of rank {}", d, from.size()));
       sizes[d] = from[d];
     }
     if (sizes[d] == -1 && !open) {
