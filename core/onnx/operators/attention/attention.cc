@@ -5,14 +5,14 @@
 
 #include <cmath>
 
-#include "stria/onnx/operators/attention.h"
+#include "stria/onnx/operators/attention/products.h"
 #include "stria/onnx/operators/operator.h"
 #include "stria/onnx/translate/graph_translator.h"
 
 namespace stria::onnx::operators {
 namespace {
 
-// The mask of input 3 with 4 dimensions; along the keys it may be shorter than they are, and what it
+// The mask of input 3 with 4 dimensions. Along the keys it may be shorter than they are: what it
 // does not reach is masked.
 struct Mask {
   std::string tensor;  // "" without one

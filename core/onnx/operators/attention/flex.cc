@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "stria/onnx/operators/attention.h"
+#include "stria/onnx/operators/attention/products.h"
 #include "stria/onnx/operators/operator.h"
 #include "stria/onnx/translate/graph_translator.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "stria/onnx/operators/attention.h"
+#include "stria/onnx/operators/attention/products.h"
 #include "stria/onnx/operators/operator.h"
 
 namespace stria::onnx::operators {

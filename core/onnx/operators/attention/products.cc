@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "stria/onnx/operators/attention.h"
+#include "stria/onnx/operators/attention/products.h"
 
 namespace stria::onnx {
 

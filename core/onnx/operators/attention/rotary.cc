@@ -2,7 +2,7 @@
 // RotaryEmbedding: pairs of elements are turned by the angle of their position.
 #include <fmt/format.h>
 
-#include "stria/onnx/operators/attention.h"
+#include "stria/onnx/operators/attention/products.h"
 #include "stria/onnx/operators/operator.h"
 
 namespace stria::onnx::operators {

@@ -2,8 +2,8 @@
 // NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss.
 #include <fmt/format.h>
 
+#include "stria/onnx/operators/normalize/softmax.h"
 #include "stria/onnx/operators/operator.h"
-#include "stria/onnx/operators/softmax.h"
 
 namespace stria::onnx::operators {
 namespace {

@@ -5,13 +5,15 @@
 
 #include <algorithm>
 
-#include "stria/onnx/operators/matmul.h"
 #include "stria/onnx/operators/operator.h"
+#include "stria/onnx/operators/tile_text.h"
 
-namespace stria::onnx {
+namespace stria::onnx::operators {
+namespace {
 
-Result<Product> matrix_product(NodeWriter& node, const std::string& a, Sizes a_sizes,
-                               const std::string& b, Sizes b_sizes) {
+// Vectors are matrices of one row or column, which the product does not have; batches broadcast.
+Result<std::string> matrix_product(NodeWriter& node, const std::string& a, const Sizes& a_sizes,
+                                   const std::string& b, const Sizes& b_sizes) {
   const auto wrong = [&] {
     return node.error(fmt::format("[{}] and [{}] are no matrices that can be multiplied",
                                   fmt::join(a_sizes, ", "), fmt::join(b_sizes, ", ")));
@@ -23,7 +25,7 @@ Result<Product> matrix_product(NodeWriter& node, const std::string& a, Sizes a_s
   const size_t b_batch = b_sizes.size() < 2 ? 0 : b_sizes.size() - 2;
   const size_t batch = std::max(a_batch, b_batch);
   Forms a_forms, b_forms, forms;
-  Product out;
+  Sizes sizes;
   for (size_t d = 0; d < batch; ++d) {
     const size_t a_missing = batch - a_batch, b_missing = batch - b_batch;
     const int64_t in_a = d < a_missing ? 1 : a_sizes[d - a_missing];
@@ -32,35 +34,33 @@ Result<Product> matrix_product(NodeWriter& node, const std::string& a, Sizes a_s
     const int64_t size = in_a == 1 ? in_b : in_a;
     const std::string index = fmt::format("b{}", d);
     forms.push_back(index);
-    out.sizes.push_back(size);
+    sizes.push_back(size);
     if (d >= a_missing) a_forms.push_back(in_a == size ? index : "0");
     if (d >= b_missing) b_forms.push_back(in_b == size ? index : "0");
   }
   if (a_sizes.size() > 1) {
     a_forms.push_back("i");
     forms.push_back("i");
-    out.sizes.push_back(a_sizes[a_sizes.size() - 2]);
+    sizes.push_back(a_sizes[a_sizes.size() - 2]);
   }
   a_forms.push_back("k");
   b_forms.push_back("k");
   if (b_sizes.size() > 1) {
     b_forms.push_back("j");
     forms.push_back("j");
-    out.sizes.push_back(b_sizes.back());
+    sizes.push_back(b_sizes.back());
   }
-  out.tensor =
-      contract(node, '+', forms, out.sizes, access(a, a_forms) + " * " + access(b, b_forms));
-  return out;
+  return contract(node, '+', forms, sizes, access(a, a_forms) + " * " + access(b, b_forms));
 }
 
-namespace operators {
+}  // namespace
 
 Status matmul(NodeWriter& node) {
   STRIA_ASSIGN(const std::string a, node.tensor(0));
   STRIA_ASSIGN(const std::string b, node.tensor(1));
-  STRIA_ASSIGN(const Product out,
+  STRIA_ASSIGN(const std::string out,
                matrix_product(node, a, node.type(0).sizes, b, node.type(1).sizes));
-  return node.result(0, out.tensor);
+  return node.result(0, out);
 }
 
 Status gemm(NodeWriter& node) {
@@ -93,5 +93,4 @@ Status gemm(NodeWriter& node) {
   return node.result(0, floats ? converted("(" + out + ")", DataType::fp32, type) : out);
 }
 
-}  // namespace operators
-}  // namespace stria::onnx
+}  // namespace stria::onnx::operators

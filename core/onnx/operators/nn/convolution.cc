@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "stria/onnx/operators/convolution.h"
+#include "stria/onnx/operators/nn/convolution.h"
 #include "stria/onnx/operators/operator.h"
 
 namespace stria::onnx {

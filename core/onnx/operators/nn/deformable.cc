@@ -2,7 +2,7 @@
 // DeformConv: the input is sampled where the offsets say, then a convolution sums the samples.
 #include <fmt/format.h>
 
-#include "stria/onnx/operators/convolution.h"
+#include "stria/onnx/operators/nn/convolution.h"
 #include "stria/onnx/operators/operator.h"
 
 namespace stria::onnx::operators {

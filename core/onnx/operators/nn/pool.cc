@@ -2,8 +2,8 @@
 // AveragePool, MaxPool, LpPool, and those of a whole image.
 #include <fmt/format.h>
 
+#include "stria/onnx/operators/nn/windows.h"
 #include "stria/onnx/operators/operator.h"
-#include "stria/onnx/operators/windows.h"
 
 namespace stria::onnx::operators {
 namespace {

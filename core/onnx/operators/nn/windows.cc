@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/onnx/operators/windows.h"
+#include "stria/onnx/operators/nn/windows.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -3,7 +3,7 @@
 // GroupNormalization.
 #include <fmt/format.h>
 
-#include "stria/onnx/operators/moments.h"
+#include "stria/onnx/operators/normalize/moments.h"
 #include "stria/onnx/operators/operator.h"
 
 namespace stria::onnx::operators {

@@ -2,7 +2,7 @@
 // SkipLayerNormalization and EmbedLayerNormalization of com.microsoft.
 #include <fmt/format.h>
 
-#include "stria/onnx/operators/layer_norm.h"
+#include "stria/onnx/operators/normalize/layer_norm.h"
 #include "stria/onnx/operators/operator.h"
 
 namespace stria::onnx::operators {

@@ -2,8 +2,8 @@
 // LayerNormalization and RMSNormalization: over an axis and all behind it.
 #include <fmt/format.h>
 
-#include "stria/onnx/operators/layer_norm.h"
-#include "stria/onnx/operators/moments.h"
+#include "stria/onnx/operators/normalize/layer_norm.h"
+#include "stria/onnx/operators/normalize/moments.h"
 #include "stria/onnx/operators/operator.h"
 #include "stria/onnx/translate/graph_translator.h"
 

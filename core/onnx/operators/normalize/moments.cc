@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/onnx/operators/moments.h"
+#include "stria/onnx/operators/normalize/moments.h"
 
 #include <fmt/format.h>
 

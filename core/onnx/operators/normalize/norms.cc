@@ -2,7 +2,7 @@
 // LpNormalization, MeanVarianceNormalization and LRN.
 #include <fmt/format.h>
 
-#include "stria/onnx/operators/moments.h"
+#include "stria/onnx/operators/normalize/moments.h"
 #include "stria/onnx/operators/operator.h"
 
 namespace stria::onnx::operators {

@@ -3,8 +3,8 @@
 // it together.
 #include <fmt/format.h>
 
+#include "stria/onnx/operators/normalize/softmax.h"
 #include "stria/onnx/operators/operator.h"
-#include "stria/onnx/operators/softmax.h"
 
 namespace stria::onnx {
 

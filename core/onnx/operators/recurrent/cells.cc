@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "stria/onnx/operators/operator.h"
-#include "stria/onnx/operators/recurrent.h"
+#include "stria/onnx/operators/recurrent/recurrent.h"
 
 namespace stria::onnx::operators {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/onnx/operators/recurrent.h"
+#include "stria/onnx/operators/recurrent/recurrent.h"
 
 #include <fmt/format.h>
 

@@ -47,8 +47,8 @@ Status hann_window(NodeWriter& node) { return window(node, 0.5, -0.5, 0); }
 Status hamming_window(NodeWriter& node) { return window(node, 25.0 / 46, -21.0 / 46, 0); }
 Status blackman_window(NodeWriter& node) { return window(node, 0.42, -0.5, 0.08); }
 
-// Triangles over the bins of a spectrum. The bins in which they begin and end are few whole numbers,
-// which rounding must not move: they are made here, in double precision.
+// Triangles over the bins of a spectrum. The bins in which they begin and end are few whole
+// numbers, which rounding must not move: they are made here, in double precision.
 Status mel_weight_matrix(NodeWriter& node) {
   STRIA_ASSIGN(const int64_t bands, node.integer(0));
   STRIA_ASSIGN(const int64_t points, node.integer(1));

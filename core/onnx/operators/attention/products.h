@@ -37,7 +37,7 @@ std::string attention_scores(NodeWriter& node, const AttentionSizes& of, double 
 // The softmax of each row, with 0 in a row that is -inf throughout. An expression.
 std::string attention_softmax(NodeWriter& node, const AttentionSizes& of,
                               const std::string& scores);
-// The sums of the values, [batch, heads, length, size] or, of `packed`, [batch, length, heads*size].
+// The sums of the values: [batch, heads, length, size], or `packed` [batch, length, heads * size].
 std::string attention_values(NodeWriter& node, const AttentionSizes& of,
                              const std::string& probabilities, bool packed);
 

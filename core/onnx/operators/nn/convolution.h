@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "stria/onnx/operators/windows.h"
+#include "stria/onnx/operators/nn/windows.h"
 
 namespace stria::onnx {
 
