@@ -164,24 +164,42 @@ Result<ValuePtr> GraphTranslator::compute(const std::string& operation,
   return scope.values[operation];
 }
 
+Result<std::shared_ptr<const Call>> GraphTranslator::call_of(
+    const NodeWriter& writer, const std::vector<std::string>& results) {
+  if (writer.parameters_.empty())
+    return internal_error("{}: Tile without inputs", text_of(writer.node_));
+  STRIA_ASSIGN(const MadeFunction made, function_of(writer, results));
+  auto call = std::make_shared<Call>();
+  call->function = made.name;
+  call->arguments = writer.parameters_;
+  call->results = made.results;
+  calls_.push_back(call);
+  return std::shared_ptr<const Call>(call);
+}
+
+ValuePtr GraphTranslator::result_of(std::string name, std::shared_ptr<const Call> call, int index) {
+  auto value = std::make_shared<Value>();
+  value->name = std::move(name);
+  value->type = call->results[static_cast<size_t>(index)];
+  for (const ValuePtr& argument : call->arguments)
+    add_names(value->depends_on, argument->depends_on);
+  value->index = index;
+  value->made_by = std::move(call);
+  return value;
+}
+
 Status GraphTranslator::finish(NodeWriter& writer, Scope& scope) {
   const Node& node = writer.node_;
   std::vector<std::string> expressions;
-  std::map<int, int> result_of;  // output -> result of the function
+  std::map<int, int> result_at;  // output -> result of the function
   for (const auto& [k, output] : writer.outputs_)
     if (!output.expression.empty()) {
-      result_of[k] = static_cast<int>(expressions.size());
+      result_at[k] = static_cast<int>(expressions.size());
       expressions.push_back(output.expression);
     }
-  std::shared_ptr<Call> call;
+  std::shared_ptr<const Call> call;
   if (!expressions.empty()) {
-    if (writer.parameters_.empty()) return internal_error("{}: Tile without inputs", text_of(node));
-    STRIA_ASSIGN(const MadeFunction made, function_of(writer, expressions));
-    call = std::make_shared<Call>();
-    call->function = made.name;
-    call->arguments = writer.parameters_;
-    call->results = made.results;
-    calls_.push_back(call);
+    STRIA_ASSIGN(call, call_of(writer, expressions));
   }
   for (int k = 0; k < writer.output_count(); ++k) {
     const std::string& name = node.outputs[static_cast<size_t>(k)];
@@ -190,24 +208,18 @@ Status GraphTranslator::finish(NodeWriter& writer, Scope& scope) {
     if (at == writer.outputs_.end())
       return unsupported("{}: its output {} ('{}') is not supported", text_of(node), k, name);
     ValuePtr value;
-    if (at->second.value) {
+    if (at->second.value)
       value = at->second.value;
-    } else if (at->second.known) {
+    else if (at->second.known)
       value = known(name, std::shared_ptr<const HostTensor>(at->second.known), at->second.element);
-    } else {
-      value = std::make_shared<Value>();
-      value->name = name;
-      value->made_by = call;
-      value->index = result_of[k];
-      value->type = call->results[static_cast<size_t>(value->index)];
+    else {
+      value = result_of(name, call, result_at[k]);
       value->element = at->second.element;
       // Operators that move elements have results of the type of what they move.
       for (const ValuePtr& input : writer.inputs_)
         if (value->element == ElementType::undefined && input &&
             input->kind == Value::Kind::tensor && input->type.type == value->type.type)
           value->element = element_of(*input);
-      for (const ValuePtr& argument : call->arguments)
-        add_names(value->depends_on, argument->depends_on);
     }
     if (!scope.values.emplace(name, value).second)
       return invalid_argument("{}: the name '{}' is taken", text_of(node), name);
@@ -343,7 +355,8 @@ Result<std::vector<ValuePtr>> GraphTranslator::translate_graph(
     if (!value)
       return invalid_argument("graph '{}': nothing makes its output '{}'", graph.name, output.name);
     if (!*value)
-      return unsupported("graph '{}': its output '{}' is not supported", graph.name, output.name);
+      return unsupported("graph '{}': its output '{}' needs operators that are not supported",
+                         graph.name, output.name);
     outputs.push_back(*value);
   }
   return outputs;

@@ -56,6 +56,7 @@ class GraphTranslator {
   const TranslateOptions& options() const { return options_; }
 
  private:
+  friend class NodeWriter;
   Result<std::vector<ValuePtr>> translate_nodes(const std::vector<Node>& nodes, Scope& scope,
                                                 const std::map<std::string, int64_t>& opsets);
   Status translate_node(const Node& node, Scope& scope,
@@ -74,6 +75,10 @@ class GraphTranslator {
     std::string name;
     std::vector<TensorType> results;
   };
+  // A call of that function, and the value that a result of it is.
+  Result<std::shared_ptr<const Call>> call_of(const NodeWriter& writer,
+                                              const std::vector<std::string>& results);
+  ValuePtr result_of(std::string name, std::shared_ptr<const Call> call, int index);
   // The function with these lines, made unless it is there already.
   Result<MadeFunction> function_of(const NodeWriter& writer,
                                    const std::vector<std::string>& results);

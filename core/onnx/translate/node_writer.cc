@@ -30,17 +30,27 @@ Result<std::string> NodeWriter::tensor(int i) {
   const ValuePtr& of = value(i);
   if (of->kind != Value::Kind::tensor)
     return error(fmt::format("input {} ('{}') is no tensor of numbers", i, of->name));
+  return parameter(of);
+}
+
+std::string NodeWriter::parameter(const ValuePtr& value) {
   for (size_t p = 0; p < parameters_.size(); ++p)
-    if (parameters_[p] == of) return parameter_names_[p];
-  parameters_.push_back(of);
+    if (parameters_[p] == value) return parameter_names_[p];
+  parameters_.push_back(value);
   parameter_names_.push_back(fmt::format("X{}", parameters_.size() - 1));
   return parameter_names_.back();
 }
 
 std::string NodeWriter::constant(HostTensor elements) {
-  parameters_.push_back(graph_.known(node_.name, std::move(elements)));
-  parameter_names_.push_back(fmt::format("X{}", parameters_.size() - 1));
-  return parameter_names_.back();
+  return parameter(graph_.known(node_.name, std::move(elements)));
+}
+
+Result<ValuePtr> NodeWriter::stage(const std::string& expression) {
+  STRIA_ASSIGN(std::shared_ptr<const Call> call, graph_.call_of(*this, {expression}));
+  lines_.clear();
+  parameters_.clear();
+  parameter_names_.clear();
+  return graph_.result_of(text_of(node_), std::move(call), 0);
 }
 
 Result<std::shared_ptr<const HostTensor>> NodeWriter::known(int i) {

@@ -50,6 +50,8 @@ class NodeWriter {
   // The parameter that stands for a tensor: "X0". It makes the input a parameter of the function.
   // invalid_argument for an input that is missing or no tensor.
   Result<std::string> tensor(int i);
+  // The parameter for any tensor.
+  std::string parameter(const ValuePtr& value);
   // The elements of an input, computed if they depend on known ones only. unsupported, with the
   // inputs of the graph that must be bound by value, if they do not.
   Result<std::shared_ptr<const HostTensor>> known(int i);
@@ -78,6 +80,11 @@ class NodeWriter {
   // A parameter for elements that the translation computed: a table, a mask. They become a known
   // tensor of the program.
   std::string constant(HostTensor elements);
+
+  // Ends the function so far, with one result, and begins another one for the same node: between
+  // them stands a graph of the node that takes the result. What named statements and parameters
+  // before names nothing after it, and no output may have got its result yet.
+  Result<ValuePtr> stage(const std::string& expression);
 
   // Results. Each output that the node names must get one.
   int output_count() const { return static_cast<int>(node_.outputs.size()); }
