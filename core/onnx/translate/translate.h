@@ -29,7 +29,7 @@ using Evaluator = std::function<Result<std::vector<HostTensor>>(
     const std::string& text, const std::string& function, const std::vector<std::string>& names,
     const std::vector<std::shared_ptr<const HostTensor>>& inputs)>;
 
-// Reads a picture file: u8 [height, width, channels]. core reads no picture files itself.
+// Reads a picture file that is compressed: u8 [height, width, channels]. core reads plain ones.
 using ImageReader = std::function<Result<HostTensor>(std::string_view bytes)>;
 
 // An input that is bound by value. Strings, sequences and optionals can be bound in no other way.

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
 
+#include "stria/onnx/operators/image/plain_picture.h"
 #include "stria/onnx/operators/operator.h"
 #include "stria/onnx/translate/graph_translator.h"
 
@@ -23,10 +25,16 @@ Status image_decoder(NodeWriter& node) {
     return node.error(fmt::format("pixel_format '{}'", format));
   if (file->type() != DataType::u8)
     return node.error(fmt::format("a file of elements of type {}", name_of(file->type())));
-  const ImageReader& read = node.graph().options().read_image;
-  if (!read) return node.not_supported("pictures, where nothing reads them");
-  auto picture = read(file->bytes());
-  if (!picture.ok()) return node.not_supported(picture.status().message());
+  auto plain = parse_plain_picture(file->bytes());
+  if (!plain.ok()) return node.not_supported(plain.status().message());
+  std::optional<HostTensor> picture = std::move(*plain);
+  if (!picture) {
+    const ImageReader& read = node.graph().options().read_image;
+    if (!read) return node.not_supported("pictures of this kind, where nothing reads them");
+    auto made = read(file->bytes());
+    if (!made.ok()) return node.not_supported(made.status().message());
+    picture = std::move(*made);
+  }
   // [height, width, 1 to 4]: grey or colours, and how opaque it is, which is left out.
   const std::vector<int64_t>& sizes = picture->sizes();
   const int64_t pixels = sizes[0] * sizes[1], channels = sizes[2];
