@@ -60,9 +60,10 @@ Result<std::string> spread(NodeWriter& node, int i, const Granularity& granulari
   return repeated(node, scale, sizes, axis, block);
 }
 
-// Next to n + 1/2, where n is what the device's quotient says, the exact remainder of x decides. The
-// middle has few digits, so its products with the scale's digits, eight at a time, are exact. Half
-// the distance of fp32 numbers there is what a correctly rounded quotient takes for the middle.
+// Next to n + 1/2, where n is what the device's quotient says, the exact remainder of x decides.
+// The middle has few digits, so its products with the scale's digits, eight at a time, are exact.
+// Half the distance of fp32 numbers there is what a correctly rounded quotient takes for the
+// middle.
 std::string rounded_quotient(NodeWriter& node, const std::string& x, const std::string& scale) {
   const auto first_digits = [&](const std::string& of) {
     return node.let(cast(cast(of, DataType::bf16), DataType::fp32));
