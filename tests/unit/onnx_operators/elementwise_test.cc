@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <random>
 
 #include "evaluate_node.h"
 
@@ -113,6 +115,31 @@ TEST(Quantize, TellsWhatDoesNotFit) {
   EXPECT_THAT(message(evaluate_node("QuantizeLinear", 21,
                                     {integer("axis", 1), integer("block_size", 1)}, {x, blocks})),
               HasSubstr("fit no axis"));
+}
+
+// Elements in the middle of two integers, and next to it, by scales with all digits.
+TEST(Quantize, RoundsAsAQuotientThatIsCorrectlyRounded) {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<float> any(0.001F, 3);
+  for (int round = 0; round < 20; ++round) {
+    const float scale = any(random);
+    std::vector<float> x;
+    std::vector<double> wanted;
+    for (int n = -128; n < 128; ++n) {
+      const float middle = (static_cast<float>(n) + 0.5F) * scale;
+      for (const float each : {middle, std::nextafter(middle, 1e9F), std::nextafter(middle, -1e9F),
+                               static_cast<float>(n) * scale}) {
+        x.push_back(each);
+        wanted.push_back(std::clamp<double>(std::nearbyint(each / scale), -128, 127));
+      }
+    }
+    EXPECT_EQ(
+        result(evaluate_node("QuantizeLinear", 13, {},
+                             {vector_input("X", ElementType::fp32, x),
+                              initializer("S", ElementType::fp32, {}, std::vector<float>{scale}),
+                              initializer("Z", ElementType::i8, {}, std::vector<int8_t>{0})})),
+        wanted);
+  }
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ Status dynamic_quantize_mat_mul(NodeWriter& node) {
   }
   STRIA_ASSIGN(const DynamicRange range, dynamic_range(node, a, node.type(0).sizes));
   const std::string integers = node.let(
-      saturated(node, fmt::format("{} / {}", a, range.scale), range.zero_point, ElementType::u8));
+      saturated(node, rounded_quotient(node, a, range.scale), range.zero_point, ElementType::u8));
   const std::string moved =
       node.let(fmt::format("{} - {}", stria::onnx::cast(integers, DataType::i16),
                            stria::onnx::cast(range.zero_point, DataType::i16)));

@@ -65,7 +65,7 @@ Status scaled_result(NodeWriter& node, const std::string& sum, const std::string
   const std::string real =
       node.let(fmt::format("{} * ({} / {})", stria::onnx::cast(sum, DataType::fp32), scale,
                            stria::onnx::cast(result_scale, DataType::fp32)));
-  return node.result(0, saturated(node, real, zero_point, type), type);
+  return node.result(0, saturated(node, fmt::format("round({})", real), zero_point, type), type);
 }
 
 std::string scales(const std::string& a, const std::string& b) {

@@ -35,8 +35,8 @@ Status quantized_result(NodeWriter& node, const std::string& numbers, int i, int
   if (node.has(i + 1)) {
     STRIA_ASSIGN(zero_point, scalar_of(node, i + 1));
   }
-  return node.result(
-      0, saturated(node, fmt::format("({}) / {}", numbers, scale), zero_point, node.element(like)));
+  return node.result(0, saturated(node, fmt::format("round(({}) / {})", numbers, scale), zero_point,
+                                  node.element(like)));
 }
 
 namespace operators {
@@ -116,7 +116,7 @@ Status q_linear_concat(NodeWriter& node) {
     all = next;
   }
   return node.result(
-      0, saturated(node, fmt::format("{} / {}", all, scale), zero_point, node.element(1)),
+      0, saturated(node, fmt::format("round({} / {})", all, scale), zero_point, node.element(1)),
       node.element(1));
 }
 

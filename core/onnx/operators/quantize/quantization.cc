@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
+
 #include "stria/onnx/operators/tile_text.h"
 #include "stria/onnx/operators/types/conversion.h"
 #include "stria/onnx/translate/graph_translator.h"
@@ -58,14 +60,43 @@ Result<std::string> spread(NodeWriter& node, int i, const Granularity& granulari
   return repeated(node, scale, sizes, axis, block);
 }
 
-std::string saturated(NodeWriter& node, const std::string& x, const std::string& zero_point,
+// Next to n + 1/2, where n is what the device's quotient says, the exact remainder of x decides.
+// The middle has few digits, so its products with the scale's digits, eight at a time, are exact.
+// Half the distance of fp32 numbers there is what a correctly rounded quotient takes for the
+// middle.
+std::string rounded_quotient(NodeWriter& node, const std::string& x, const std::string& scale) {
+  const auto first_digits = [&](const std::string& of) {
+    return node.let(cast(cast(of, DataType::bf16), DataType::fp32));
+  };
+  const std::string high = first_digits(scale);
+  const std::string rest = node.let(fmt::format("{} - {}", scale, high));
+  const std::string mid = first_digits(rest);
+  const std::string low = node.let(fmt::format("{} - {}", rest, mid));
+  const std::string size = node.let(fmt::format("abs({})", x));
+  const std::string below = node.let(fmt::format("floor(min({} / {}, 511.0))", size, scale));
+  const std::string middle = node.let(fmt::format("{} + 0.5", below));
+  std::string remainder = size;
+  for (const std::string& digits : {high, mid, low})
+    remainder = node.let(fmt::format("{} - {} * {}", remainder, middle, digits));
+  std::string distance = number(std::ldexp(1, 8 - 24));
+  for (int power = 8; power >= 0; --power)
+    distance = fmt::format("{} < {} ? {} : ({})", below, number(std::ldexp(1, power)),
+                           number(std::ldexp(1, power - 1 - 24)), distance);
+  const std::string near = node.let(fmt::format("{} * ({})", scale, distance));
+  const std::string even = fmt::format("2.0 * floor({} * 0.5 + 0.5)", below);
+  const std::string whole = node.let(
+      fmt::format("{0} > {1} ? {2} + 1.0 : {0} < -{1} ? {2} : {3}", remainder, near, below, even));
+  return node.let(fmt::format("{} < 0.0 ? -{} : {}", x, whole, whole));
+}
+
+std::string saturated(NodeWriter& node, const std::string& whole, const std::string& zero_point,
                       ElementType type) {
   const DataType held = *tile_type_of(type);
-  const std::string rounded = node.let(fmt::format("round({})", x));
+  const std::string rounded = node.let(whole);
   if (bits_of(type) >= 32) {
     // fp32 does not have the limits: the conversion saturates.
-    const std::string whole = cast(rounded, held);
-    return zero_point.empty() ? whole : fmt::format("{} + {}", whole, zero_point);
+    const std::string integers = cast(rounded, held);
+    return zero_point.empty() ? integers : fmt::format("{} + {}", integers, zero_point);
   }
   const IntegerRange range = range_of(type);
   const std::string moved =
@@ -97,8 +128,9 @@ Result<DynamicRange> dynamic_range(NodeWriter& node, const std::string& x,
   const std::string low = node.let(fmt::format("min({}, 0.0)", smallest));
   const std::string range = node.let(fmt::format("max({}, 0.0) - {}", largest, low));
   out.scale = node.let(fmt::format("{0} == 0.0 ? 1.0 : {0} / 255.0", range));
+  const std::string below = node.let("-" + low);
   out.zero_point =
-      node.let(saturated(node, fmt::format("-{} / {}", low, out.scale), "", ElementType::u8));
+      node.let(saturated(node, rounded_quotient(node, below, out.scale), "", ElementType::u8));
   return out;
 }
 

@@ -21,9 +21,14 @@ struct Granularity {
 // element, one for each slice of the axis, or one for each block along it.
 Result<std::string> spread(NodeWriter& node, int i, const Granularity& granularity);
 
-// `x`, of a float type, as integers of `type`: saturate(round(x) + zero_point). `zero_point` may be
-// empty.
-std::string saturated(NodeWriter& node, const std::string& x, const std::string& zero_point,
+// round(x / scale), halves to the even one, as of a division that is correctly rounded: those of
+// devices need not be, and x / scale often lies in the middle of two integers. Right up to 511;
+// what is larger gives more than 511. Of fp32, for a positive scale.
+std::string rounded_quotient(NodeWriter& node, const std::string& x, const std::string& scale);
+
+// Whole numbers of a float type as integers of `type`: saturate(whole + zero_point). `zero_point`
+// may be empty.
+std::string saturated(NodeWriter& node, const std::string& whole, const std::string& zero_point,
                       ElementType type);
 
 // Input `i` less input `zero_point`, which may be absent, in an integer type that has all of the

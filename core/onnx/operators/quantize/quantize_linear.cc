@@ -41,10 +41,16 @@ Status quantize_linear(NodeWriter& node) {
   const std::optional<DataType> held = tile_type_of(type), real = tile_type_of(precision);
   if (!held || !real || !is_float(*real) || (is_float(*held) && !is_small_float(type)))
     return node.not_supported(fmt::format("{} by way of {}", name_of(type), name_of(precision)));
+  const std::string from = node.let(stria::onnx::cast(x, *real));
+  const std::string by = node.let(stria::onnx::cast(scale, *real));
+  if (*real == DataType::fp32 && !is_float(*held) && bits_of(type) <= 8)
+    return node.result(0, saturated(node, rounded_quotient(node, from, by), zero_point, type),
+                       type);
   // The quotient is rounded to the type of the division before it becomes a whole number.
-  const std::string quotient = node.let(stria::onnx::cast(
-      fmt::format("{} / {}", stria::onnx::cast(x, *real), stria::onnx::cast(scale, *real)), *real));
-  if (!is_float(*held)) return node.result(0, saturated(node, quotient, zero_point, type), type);
+  const std::string quotient = node.let(stria::onnx::cast(fmt::format("{} / {}", from, by), *real));
+  if (!is_float(*held))
+    return node.result(0, saturated(node, fmt::format("round({})", quotient), zero_point, type),
+                       type);
   const std::string moved =
       zero_point.empty() ? quotient : node.let(fmt::format("{} + {}", quotient, zero_point));
   CastRules rules;
@@ -81,7 +87,7 @@ Status dequantize_linear(NodeWriter& node) {
 Status dynamic_quantize_linear(NodeWriter& node) {
   STRIA_ASSIGN(const std::string x, node.tensor(0));
   STRIA_ASSIGN(const DynamicRange range, dynamic_range(node, x, node.type(0).sizes));
-  STRIA_RETURN_IF_ERROR(node.result(0, saturated(node, fmt::format("{} / {}", x, range.scale),
+  STRIA_RETURN_IF_ERROR(node.result(0, saturated(node, rounded_quotient(node, x, range.scale),
                                                  range.zero_point, ElementType::u8)));
   STRIA_RETURN_IF_ERROR(node.result(1, range.scale));
   return node.result(2, range.zero_point);
