@@ -118,17 +118,20 @@ bool allows(const Builtin& builtin, DataType op_type) {
 Result<DataType> cast_type(const Builtin& builtin, int64_t bits) {
   STRIA_CHECK(builtin.types == TypeRule::cast, "{} is no cast", builtin.name);
   const std::string_view name = builtin.name;
-  const std::string kind = name == "as_float"  ? "fp"
-                           : name == "as_int"  ? "i"
-                           : name == "as_uint" ? "u"
-                                               : "";
+  const std::string kind = name == "as_float"    ? "fp"
+                           : name == "as_bfloat" ? "bf"
+                           : name == "as_int"    ? "i"
+                           : name == "as_uint"   ? "u"
+                                                 : "";
   if (kind.empty()) {
     if (bits == 0) return DataType::boolean;
     return invalid_argument("{} takes no width, got {}", name, bits);
   }
   if (auto type = parse_data_type(fmt::format("{}{}", kind, bits)); type && bits > 0) return *type;
   return invalid_argument("{} to {} bits: the widths are {}", name, bits,
-                          kind == "fp" ? "16, 32, 64" : "8, 16, 32, 64");
+                          kind == "fp"   ? "16, 32, 64"
+                          : kind == "bf" ? "16"
+                                         : "8, 16, 32, 64");
 }
 
 Result<std::vector<int64_t>> broadcast_sizes(std::span<const std::vector<int64_t>> operands) {

@@ -245,6 +245,11 @@ inline Tensor recip(const Tensor& x) { return call("recip", {x}); }
 //   R = as_float(A, 32);
 inline Tensor as_float(const Tensor& x, int64_t bits) { return call("as_float", {x, bits}); }
 
+// Conversion to bf16, the float of 16 bits with the exponent of fp32, rounded to nearest, ties to
+// even.
+//   R = as_bfloat(A, 16);
+inline Tensor as_bfloat(const Tensor& x, int64_t bits) { return call("as_bfloat", {x, bits}); }
+
 // Conversion to a signed integer of 8, 16, 32 or 64 bits: integers wrap; floats truncate and
 // saturate, NaN gives 0.
 //   R = as_int(A, 8);

@@ -92,6 +92,17 @@ Case gather_vector() {
   return c;
 }
 
+Case gather_or_zero_rows() {
+  Case c{"gather_or_zero_rows",
+         {{"D", values({37, 3}, 5)}, {"I", integers("<i4", {100}, -2, 22, 6)}},
+         {{"R", zeros({100, 3})}}};
+  for (size_t i = 0; i < 100; ++i)
+    for (size_t d = 0; d < 3; ++d)
+      if (const double row = c.inputs["I"].values[i] * 2 - 1; row >= 0 && row < 37)
+        c.expected["R"].values[i * 3 + d] = c.inputs["D"].values[static_cast<size_t>(row) * 3 + d];
+  return c;
+}
+
 Case histogram(int64_t n, int64_t bins) {
   Case c{"histogram",
          {{"I", integers("<u2", {n}, 0, bins, 7)}, {"Bins", zeros({bins})}},
@@ -244,6 +255,7 @@ std::vector<Case> all_cases() {
           embedding_gradient({5000}, 64, 16, 40),
           embedding_gradient({}, 4, 5, 50),
           gather_vector(),
+          gather_or_zero_rows(),
           histogram(500, 30),
           histogram(60000, 97),
           one_hot(),

@@ -2,6 +2,7 @@
 // Calls of the functions that are not elementwise: their records say what they take and give, this
 // file makes the statements.
 #include <algorithm>
+#include <limits>
 
 #include "stria/tile/bind/binder.h"
 #include "stria/tile/bind/constant.h"
@@ -230,13 +231,16 @@ TensorId Binder::add_mask(Scope& scope, const BoundGather& gather, const std::st
   NodeList nodes;
   const Value at = load(nodes, index);
   Value row = load(nodes, gather.out);
-  const int wide = add_call(nodes, "ident", DataType::i64, {at.node});
-  const int low =
-      add_call(nodes, "cmp_ge", DataType::boolean, {wide, add_number(nodes, 0, DataType::i64)});
+  // 64 bits only where 32 do not hold both: not every device has them.
+  const DataType given = tensor(gather.index).type;
+  const bool narrow = (bit_width(given) < 32 || given == DataType::i32) &&
+                      rows <= std::numeric_limits<int32_t>::max();
+  const DataType type = narrow ? DataType::i32 : DataType::i64;
+  const int wide = add_call(nodes, "ident", type, {at.node});
+  const int low = add_call(nodes, "cmp_ge", DataType::boolean, {wide, add_number(nodes, 0, type)});
   const int high =
-      add_call(nodes, "cmp_lt", DataType::boolean, {wide, add_number(nodes, rows, DataType::i64)});
-  for (int node : {wide, low, high})
-    nodes.nodes[static_cast<size_t>(node)].operation_type = DataType::i64;
+      add_call(nodes, "cmp_lt", DataType::boolean, {wide, add_number(nodes, rows, type)});
+  for (int node : {wide, low, high}) nodes.nodes[static_cast<size_t>(node)].operation_type = type;
   const int both = add_call(nodes, "logical_and", DataType::boolean, {low, high});
   nodes.nodes[static_cast<size_t>(both)].operation_type = DataType::boolean;
   const int zero = add_number(nodes, 0, compute_type(row.type));

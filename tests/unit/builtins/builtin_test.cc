@@ -201,6 +201,8 @@ TEST(Builtin, CallTypes) {
 TEST(Builtin, CastTypes) {
   EXPECT_EQ(*cast_type(*find_builtin("as_float"), 16), DataType::fp16);
   EXPECT_EQ(*cast_type(*find_builtin("as_uint"), 8), DataType::u8);
+  EXPECT_EQ(*cast_type(*find_builtin("as_bfloat"), 16), DataType::bf16);
+  EXPECT_FALSE(cast_type(*find_builtin("as_bfloat"), 32).ok());
   EXPECT_EQ(*cast_type(*find_builtin("as_bool"), 0), DataType::boolean);
   EXPECT_FALSE(cast_type(*find_builtin("as_bool"), 8).ok());
   EXPECT_EQ(cast_type(*find_builtin("as_float"), 8).status().message(),

@@ -92,6 +92,7 @@ TEST(Types, T3FunctionsByRule) {
   EXPECT_THAT(type_of("A & B", DataType::u8, DataType::fp32),
               HasSubstr("bit_and works on integers"));
   EXPECT_EQ(type_of("as_float(A, 16)", DataType::i32), "fp16");
+  EXPECT_EQ(type_of("as_bfloat(A, 16)", DataType::fp32), "bf16");
   EXPECT_EQ(type_of("as_uint(A, 8)", DataType::fp32), "u8");
   EXPECT_EQ(type_of("as_bool(A)", DataType::fp32), "bool");
   EXPECT_THAT(type_of("as_int(A, 24)", DataType::fp32), HasSubstr("the widths are 8, 16, 32, 64"));

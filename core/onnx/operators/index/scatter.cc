@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scatter, ScatterElements and ScatterND: a tensor with elements of another one at chosen places.
+#include <fmt/format.h>
+
+#include "stria/onnx/operators/index/position.h"
+#include "stria/onnx/translate/operator.h"
+#include "stria/onnx/operators/shape/moves.h"
+
+namespace stria::onnx::operators {
+namespace {
+
+// Rows of a flattened tensor, of `row` elements each.
+struct Rows {
+  std::string x;          // [count, row]
+  std::string positions;  // [updates]
+  std::string updates;    // [updates, row]
+  int64_t count, row, update_count;
+};
+
+// For each row of the tensor, 1 + the number of the update that goes there, or 0. `positions` name
+// each row once at most: the others are no rows.
+std::string update_of_row(NodeWriter& node, const Rows& rows, const std::string& positions) {
+  const std::string numbers = node.let(fmt::format("index({}, 0) + 1", positions));
+  const std::string line = moved(node, rows.x, {"r", "0"}, {"r"}, {rows.count});
+  const std::string from = node.let(fmt::format("scatter({}, {}, {})", numbers, positions, line));
+  return node.let(reshaped(from, {rows.count, 1}));
+}
+
+std::string row_of_update(NodeWriter& node, const Rows& rows, const std::string& updates,
+                          const std::string& from) {
+  const std::string line = node.let(reshaped(from, {rows.count}));
+  return node.let(fmt::format("gather({}, {} - 1)", updates, line));
+}
+
+// Several updates of a row are joined with it by max, min or a product. Each update is joined with
+// all others of its row, and the first one of a row writes.
+Result<std::string> joined(NodeWriter& node, const Rows& rows, const std::string& reduction) {
+  const DataType type = node.type(0).type;
+  const int64_t n = rows.update_count;
+  const std::string a = node.let(reshaped(rows.positions, {n, 1, 1}));
+  const std::string b = node.let(reshaped(rows.positions, {1, n, 1}));
+  const std::string mine = node.let(reshaped(rows.updates, {n, 1, rows.row}));
+  const std::string other = node.let(reshaped(rows.updates, {1, n, rows.row}));
+  std::string all, sign;
+  if (reduction == "mul") {
+    STRIA_ASSIGN(HostTensor one, number_table(type, {1}, {}));
+    const std::string otherwise = node.constant(std::move(one));
+    all = node.let(fmt::format("{} == {} ? {} : {}", a, b, other, otherwise));
+    sign = "*";
+  } else {
+    all = node.let(fmt::format("{} == {} ? {} : {}", a, b, other, mine));
+    sign = reduction == "max" ? ">" : "<";
+  }
+  const std::string together = node.fresh();
+  node.line(fmt::format("{}[u, r : {}, {}] = {}({}[u, v, r]);", together, n, rows.row, sign, all));
+  const std::string earlier = node.fresh();
+  node.line(fmt::format("{0}[u : {1}] = +({2}[u] == {2}[v]), u - v - 1 < {1};", earlier, n,
+                        rows.positions));
+  const std::string first = node.let(fmt::format("{} == 0 ? {} : -1", earlier, rows.positions));
+  const std::string from = update_of_row(node, rows, first);
+  const std::string got = row_of_update(node, rows, together, from);
+  const std::string both = reduction == "mul" ? fmt::format("{} * {}", rows.x, got)
+                                              : fmt::format("{}({}, {})", reduction, rows.x, got);
+  return node.let(stria::onnx::cast(fmt::format("{} > 0 ? {} : {}", from, both, rows.x), type));
+}
+
+Status scattered(NodeWriter& node, const Rows& rows) {
+  STRIA_ASSIGN(const std::string reduction, node.string_attribute("reduction", "none"));
+  std::string y;
+  if (reduction == "none") {
+    const std::string from = update_of_row(node, rows, rows.positions);
+    const std::string got = row_of_update(node, rows, rows.updates, from);
+    y = node.let(fmt::format("{} > 0 ? {} : {}", from, got, rows.x));
+  } else if (reduction == "add") {
+    y = node.let(stria::onnx::cast(
+        fmt::format("{0} + scatter({1}, {2}, {0})", rows.x, rows.updates, rows.positions),
+        node.type(0).type));
+  } else if (reduction == "mul" || reduction == "max" || reduction == "min") {
+    STRIA_ASSIGN(y, joined(node, rows, reduction));
+  } else {
+    return node.error(fmt::format("reduction '{}'", reduction));
+  }
+  return node.result(0, reshaped(y, node.type(0).sizes));
+}
+
+}  // namespace
+
+Status scatter_elements(NodeWriter& node) {
+  STRIA_ASSIGN(const std::string x, node.tensor(0));
+  STRIA_ASSIGN(const int64_t written, node.integer_attribute("axis", 0));
+  STRIA_ASSIGN(const int64_t axis, node.axis(written, node.rank(0)));
+  STRIA_ASSIGN(const std::string flat,
+               element_positions(node, 1, node.type(0).sizes, static_cast<size_t>(axis)));
+  STRIA_ASSIGN(const std::string updates, node.tensor(2));
+  if (node.type(2).sizes != node.type(1).sizes)
+    return node.error(fmt::format("updates of sizes [{}] for indices of [{}]",
+                                  list_text(node.type(2).sizes), list_text(node.type(1).sizes)));
+  Rows rows;
+  rows.count = product(node.type(0).sizes);
+  rows.update_count = product(node.type(1).sizes);
+  rows.row = 1;
+  rows.x = node.let(reshaped(x, {rows.count, 1}));
+  rows.positions = node.let(reshaped(flat, {rows.update_count}));
+  rows.updates = node.let(reshaped(updates, {rows.update_count, 1}));
+  return scattered(node, rows);
+}
+
+Status scatter_nd(NodeWriter& node) {
+  STRIA_ASSIGN(const std::string x, node.tensor(0));
+  const Sizes& sizes = node.type(0).sizes;
+  STRIA_ASSIGN(const RowPositions at, row_positions(node, 1, sizes, 0));
+  STRIA_ASSIGN(const std::string updates, node.tensor(2));
+  Rows rows;
+  rows.count = product(sizes, 0, at.dims);
+  rows.row = product(sizes, at.dims, sizes.size());
+  rows.update_count = product(at.sizes);
+  Sizes wanted = at.sizes;
+  wanted.insert(wanted.end(), sizes.begin() + static_cast<std::ptrdiff_t>(at.dims), sizes.end());
+  if (node.type(2).sizes != wanted)
+    return node.error(fmt::format("updates of sizes [{}], not [{}]", list_text(node.type(2).sizes),
+                                  list_text(wanted)));
+  rows.x = node.let(reshaped(x, {rows.count, rows.row}));
+  rows.positions = node.let(reshaped(at.name, {rows.update_count}));
+  rows.updates = node.let(reshaped(updates, {rows.update_count, rows.row}));
+  return scattered(node, rows);
+}
+
+}  // namespace stria::onnx::operators

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Means and softmax of quantized tensors, of com.microsoft.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "stria/onnx/operators/constant_table.h"
+#include "stria/onnx/operators/quantize/q_linear.h"
+#include "stria/onnx/operators/tile_text.h"
+
+namespace stria::onnx::operators {
+namespace {
+
+// The mean over `axes`, which stay as dimensions of 1 if `keep`.
+Status q_linear_mean(NodeWriter& node, const std::vector<bool>& reduced, bool keep) {
+  STRIA_ASSIGN(const std::string x, numbers_at(node, 0));
+  const std::vector<int64_t>& sizes = node.type(0).sizes;
+  std::vector<std::string> from, to;
+  std::vector<int64_t> made, kept;
+  int64_t count = 1;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    from.push_back(fmt::format("i{}", d));
+    to.push_back(reduced[d] ? "0" : from.back());
+    made.push_back(reduced[d] ? 1 : sizes[d]);
+    if (reduced[d])
+      count *= sizes[d];
+    else
+      kept.push_back(sizes[d]);
+  }
+  const std::string sum = node.fresh();
+  node.line(fmt::format("{}[{} : {}] = +({}[{}]);", sum, fmt::join(to, ", "), fmt::join(made, ", "),
+                        x, fmt::join(from, ", ")));
+  const std::string shaped = keep ? sum : node.let(reshaped(sum, kept));
+  return quantized_result(node, fmt::format("{} / {}", shaped, number(static_cast<double>(count))),
+                          3, 0);
+}
+
+}  // namespace
+
+Status q_linear_global_average_pool(NodeWriter& node) {
+  if (!node.has(0)) return node.error("input 0 is missing");
+  STRIA_ASSIGN(const int64_t channels_last, node.integer_attribute("channels_last", 0));
+  const size_t rank = node.type(0).sizes.size();
+  if (rank < 3) return node.error(fmt::format("its input has rank {}", rank));
+  std::vector<bool> reduced(rank, true);
+  reduced[0] = reduced[channels_last ? rank - 1 : 1] = false;
+  return q_linear_mean(node, reduced, true);
+}
+
+Status q_linear_reduce_mean(NodeWriter& node) {
+  if (!node.has(0)) return node.error("input 0 is missing");
+  STRIA_ASSIGN(const std::vector<int64_t> axes, node.integers_attribute("axes"));
+  STRIA_ASSIGN(const int64_t keep, node.integer_attribute("keepdims", 1));
+  std::vector<bool> reduced(node.type(0).sizes.size(), axes.empty());
+  for (const int64_t written : axes) {
+    STRIA_ASSIGN(const int64_t axis, node.axis(written, node.rank(0)));
+    reduced[static_cast<size_t>(axis)] = true;
+  }
+  return q_linear_mean(node, reduced, keep != 0);
+}
+
+Status q_linear_average_pool(NodeWriter& node) {
+  STRIA_ASSIGN(const std::string x, numbers_at(node, 0));
+  const std::vector<int64_t>& sizes = node.type(0).sizes;
+  if (sizes.size() < 3) return node.error(fmt::format("its input has rank {}", sizes.size()));
+  const size_t spatial = sizes.size() - 2;
+  const std::vector<int64_t> ones(spatial, 1), zeros(2 * spatial, 0);
+  STRIA_ASSIGN(const std::vector<int64_t> kernel, node.integers_attribute("kernel_shape"));
+  STRIA_ASSIGN(const std::vector<int64_t> strides, node.integers_attribute("strides", ones));
+  STRIA_ASSIGN(const std::vector<int64_t> pads, node.integers_attribute("pads", zeros));
+  STRIA_ASSIGN(const int64_t with_pads, node.integer_attribute("count_include_pad", 0));
+  STRIA_ASSIGN(const std::string automatic, node.string_attribute("auto_pad", "NOTSET"));
+  for (const std::string_view name : {"ceil_mode", "channels_last"}) {
+    STRIA_ASSIGN(const int64_t given, node.integer_attribute(name, 0));
+    if (given) return node.not_supported(fmt::format("attribute '{}'", name));
+  }
+  if (automatic != "NOTSET") return node.not_supported(fmt::format("auto_pad '{}'", automatic));
+  const auto none = [](int64_t each) { return each < 1; };
+  if (kernel.size() != spatial || strides.size() != spatial || pads.size() != 2 * spatial ||
+      std::any_of(kernel.begin(), kernel.end(), none) ||
+      std::any_of(strides.begin(), strides.end(), none))
+    return node.error(fmt::format(
+        "kernel_shape [{}], strides [{}] or pads [{}] do not fit {} "
+        "dimensions",
+        fmt::join(kernel, ", "), fmt::join(strides, ", "), fmt::join(pads, ", "), spatial));
+  std::vector<int64_t> made = {sizes[0], sizes[1]}, inside(sizes.begin() + 2, sizes.end());
+  std::vector<std::string> from, to, limits;
+  int64_t all = 1, elements = 1;
+  for (size_t d = 0; d < spatial; ++d) {
+    made.push_back((sizes[d + 2] + pads[d] + pads[d + spatial] - kernel[d]) / strides[d] + 1);
+    if (made.back() < 1)
+      return node.error(fmt::format("a kernel of {} is wider than dimension {}", kernel[d], d));
+    from.push_back(fmt::format("{} * o{} + k{} - {}", strides[d], d, d, pads[d]));
+    to.push_back(fmt::format("o{}", d));
+    limits.push_back(fmt::format("k{} < {}", d, kernel[d]));
+    all *= kernel[d];
+    elements *= sizes[d + 2];
+  }
+  const std::string sum = node.fresh();
+  node.line(fmt::format("{}[n, c, {} : {}] = +({}[n, c, {}]), {};", sum, fmt::join(to, ", "),
+                        fmt::join(made, ", "), x, fmt::join(from, ", "), fmt::join(limits, ", ")));
+  std::string count = number(static_cast<double>(all));
+  if (!with_pads) {
+    // How many elements each window has.
+    STRIA_ASSIGN(const std::string each,
+                 table(node, std::vector<float>(static_cast<size_t>(elements), 1), inside));
+    count = node.fresh();
+    made.erase(made.begin(), made.begin() + 2);
+    node.line(fmt::format("{}[{} : {}] = +({}[{}]), {};", count, fmt::join(to, ", "),
+                          fmt::join(made, ", "), each, fmt::join(from, ", "),
+                          fmt::join(limits, ", ")));
+  }
+  return quantized_result(node, fmt::format("{} / {}", sum, count), 3, 0);
+}
+
+// Before opset 13, which an attribute says here, all dimensions from the axis on are one.
+Status q_linear_softmax(NodeWriter& node) {
+  STRIA_ASSIGN(const std::string x, numbers_at(node, 0));
+  STRIA_ASSIGN(const int64_t opset, node.integer_attribute("opset", 13));
+  STRIA_ASSIGN(const int64_t written, node.integer_attribute("axis", opset < 13 ? 1 : -1));
+  STRIA_ASSIGN(const int64_t axis, node.axis(written, node.rank(0)));
+  const std::vector<int64_t>& sizes = node.type(0).sizes;
+  int64_t before = 1, along = 1, behind = 1;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    const auto at = static_cast<int64_t>(d);
+    (at < axis ? before : at == axis || opset < 13 ? along : behind) *= sizes[d];
+  }
+  const std::string cube = node.let(reshaped(x, {before, along, behind}));
+  const std::string top = node.fresh(), sum = node.fresh();
+  node.line(fmt::format("{}[b, 0, c : {}, 1, {}] = >({}[b, a, c]);", top, before, behind, cube));
+  const std::string parts = node.let(fmt::format("exp({} - {})", cube, top));
+  node.line(fmt::format("{}[b, 0, c : {}, 1, {}] = +({}[b, a, c]);", sum, before, behind, parts));
+  const std::string all = node.let(fmt::format("{} / {}", parts, sum));
+  return quantized_result(node, reshaped(all, sizes), 3, 0);
+}
+
+}  // namespace stria::onnx::operators

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/onnx/translate/graph_translator.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "stria/base/status.h"
+#include "stria/onnx/translate/operator.h"
+#include "stria/tile/bind/bind.h"
+#include "stria/tile/syntax/parser.h"
+
+namespace stria::onnx {
+namespace {
+
+// Functions and graphs inside each other.
+constexpr int kMostDepth = 64;
+
+std::string qualified(const Node& node) {
+  return (node.domain.empty() ? "ai.onnx" : node.domain) + "." + node.op_type;
+}
+
+std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
+// A function's name in Tile: letters and digits of the operator's name, small.
+std::string function_name(std::string_view op_type) {
+  std::string out;
+  for (const char c : op_type)
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (out.empty() || std::isdigit(static_cast<unsigned char>(out[0]))) out = "op" + out;
+  return out;
+}
+
+std::string type_text(const TensorType& type) {
+  return fmt::format("{}[{}]", name_of(type.type), fmt::join(type.sizes, ","));
+}
+
+void add_names(std::vector<std::string>& to, const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    if (std::find(to.begin(), to.end(), name) == to.end()) to.push_back(name);
+}
+
+}  // namespace
+
+std::string text_of(const Node& node) {
+  if (!node.name.empty()) return fmt::format("{} '{}'", node.op_type, node.name);
+  for (const std::string& output : node.outputs)
+    if (!output.empty()) return fmt::format("{} that makes '{}'", node.op_type, output);
+  return node.op_type;
+}
+
+const ValuePtr* Scope::find(const std::string& name) const {
+  for (const Scope* scope = this; scope; scope = scope->around)
+    if (const auto at = scope->values.find(name); at != scope->values.end()) return &at->second;
+  return nullptr;
+}
+
+GraphTranslator::GraphTranslator(const Model& model, const TranslateOptions& options,
+                                 Missing& missing)
+    : model_(model), options_(options), missing_(missing) {}
+
+ValuePtr GraphTranslator::known(std::string name, std::shared_ptr<const HostTensor> elements,
+                                ElementType element) {
+  auto value = std::make_shared<Value>();
+  value->name = std::move(name);
+  value->type = {elements->type(), elements->sizes()};
+  value->element = element;
+  value->elements = std::move(elements);
+  return value;
+}
+
+ValuePtr GraphTranslator::known(std::string name, HostTensor elements, ElementType element) {
+  return known(std::move(name), std::make_shared<const HostTensor>(std::move(elements)), element);
+}
+
+Result<std::shared_ptr<const HostTensor>> GraphTranslator::elements(const ValuePtr& value) {
+  if (value->elements) return value->elements;
+  if (!value->depends_on.empty() || !value->made_by) {
+    for (const std::string& name : value->depends_on) add_names(missing_.inputs_by_value, {name});
+    return unsupported("the elements of '{}' must be known; they depend on the input '{}'",
+                       value->name, fmt::join(value->depends_on, "', '"));
+  }
+  // The calls that it takes, in order.
+  std::vector<const Call*> needed = {value->made_by.get()};
+  std::set<const Call*> seen(needed.begin(), needed.end());
+  for (size_t i = 0; i < needed.size(); ++i)
+    for (const ValuePtr& argument : needed[i]->arguments)
+      if (!argument->elements && argument->made_by && seen.insert(argument->made_by.get()).second)
+        needed.push_back(argument->made_by.get());
+  for (const std::shared_ptr<const Call>& call : calls_) {
+    if (!seen.contains(call.get()) || call->known_results()) continue;
+    std::vector<std::shared_ptr<const HostTensor>> arguments;
+    std::vector<std::string> names;
+    for (const ValuePtr& argument : call->arguments) {
+      std::shared_ptr<const HostTensor> elements = argument->elements;
+      if (!elements && argument->made_by)
+        elements = argument->made_by->elements[static_cast<size_t>(argument->index)];
+      if (!elements) return internal_error("'{}' was not computed", argument->name);
+      arguments.push_back(std::move(elements));
+      names.push_back(fmt::format("X{}", names.size()));
+    }
+    STRIA_ASSIGN(std::vector<HostTensor> results,
+                 options_.evaluate(text_of_[call->function], call->function, names, arguments));
+    for (HostTensor& result : results)
+      call->elements.push_back(std::make_shared<const HostTensor>(std::move(result)));
+  }
+  value->elements = value->made_by->elements[static_cast<size_t>(value->index)];
+  return value->elements;
+}
+
+Result<GraphTranslator::MadeFunction> GraphTranslator::function_of(
+    const NodeWriter& writer, const std::vector<std::string>& results) {
+  std::string key = writer.node_.op_type;
+  std::map<std::string, TensorType> types;
+  for (size_t p = 0; p < writer.parameters_.size(); ++p) {
+    types[writer.parameter_names_[p]] = writer.parameters_[p]->type;
+    key += " " + type_text(writer.parameters_[p]->type);
+  }
+  std::string body;
+  for (const std::string& line : writer.lines_) body += "  " + line + "\n";
+  std::vector<std::string> names;
+  for (size_t k = 0; k < results.size(); ++k) {
+    names.push_back(fmt::format("Y{}", k));
+    body += fmt::format("  Y{} = {};\n", k, results[k]);
+  }
+  key += "\n" + body;
+  if (const auto at = functions_.find(key); at != functions_.end()) return at->second;
+  MadeFunction made;
+  const std::string stem = function_name(writer.node_.op_type);
+  made.name = fmt::format("{}_{}", stem, names_taken_[stem]++);
+  const std::string text =
+      fmt::format("function {}({}) -> ({}) {{\n{}}}\n", made.name,
+                  fmt::join(writer.parameter_names_, ", "), fmt::join(names, ", "), body);
+  const auto failed = [&](const Status& status) {
+    return status.with_context(text_of(writer.node_) + ", as Tile");
+  };
+  auto parsed = tile::parse({made.name + ".tile", text});
+  if (!parsed.ok()) return failed(parsed.status());
+  auto bound = tile::bind_program(*parsed, made.name, types);
+  if (!bound.ok()) return failed(bound.status());
+  for (const tile::TensorId id : bound->outputs) {
+    const tile::BoundTensor& tensor = bound->tensors[static_cast<size_t>(id)];
+    made.results.push_back({tensor.type, tensor.sizes});
+  }
+  texts_.emplace_back(made.name, text);
+  text_of_[made.name] = text;
+  functions_[key] = made;
+  return made;
+}
+
+Result<ValuePtr> GraphTranslator::compute(const std::string& operation,
+                                          const std::vector<ValuePtr>& inputs,
+                                          const std::function<Status(NodeWriter&)>& write) {
+  Node node;
+  node.op_type = operation;
+  node.outputs = {operation};
+  NodeWriter writer(*this, node, 0, inputs);
+  STRIA_RETURN_IF_ERROR(write(writer));
+  Scope scope;
+  STRIA_RETURN_IF_ERROR(finish(writer, scope));
+  return scope.values[operation];
+}
+
+Result<std::shared_ptr<const Call>> GraphTranslator::call_of(
+    const NodeWriter& writer, const std::vector<std::string>& results) {
+  if (writer.parameters_.empty())
+    return internal_error("{}: Tile without inputs", text_of(writer.node_));
+  STRIA_ASSIGN(const MadeFunction made, function_of(writer, results));
+  auto call = std::make_shared<Call>();
+  call->function = made.name;
+  call->arguments = writer.parameters_;
+  call->results = made.results;
+  calls_.push_back(call);
+  return std::shared_ptr<const Call>(call);
+}
+
+ValuePtr GraphTranslator::result_of(std::string name, std::shared_ptr<const Call> call, int index) {
+  auto value = std::make_shared<Value>();
+  value->name = std::move(name);
+  value->type = call->results[static_cast<size_t>(index)];
+  for (const ValuePtr& argument : call->arguments)
+    add_names(value->depends_on, argument->depends_on);
+  value->index = index;
+  value->made_by = std::move(call);
+  return value;
+}
+
+Status GraphTranslator::finish(NodeWriter& writer, Scope& scope) {
+  const Node& node = writer.node_;
+  std::vector<std::string> expressions;
+  std::map<int, int> result_at;  // output -> result of the function
+  for (const auto& [k, output] : writer.outputs_)
+    if (!output.expression.empty()) {
+      result_at[k] = static_cast<int>(expressions.size());
+      expressions.push_back(output.expression);
+    }
+  std::shared_ptr<const Call> call;
+  if (!expressions.empty()) {
+    STRIA_ASSIGN(call, call_of(writer, expressions));
+  }
+  for (int k = 0; k < writer.output_count(); ++k) {
+    const std::string& name = node.outputs[static_cast<size_t>(k)];
+    if (name.empty()) continue;
+    const auto at = writer.outputs_.find(k);
+    if (at == writer.outputs_.end())
+      return unsupported("{}: its output {} ('{}') is not supported", text_of(node), k, name);
+    ValuePtr value;
+    if (at->second.value)
+      value = at->second.value;
+    else if (at->second.known)
+      value = known(name, std::shared_ptr<const HostTensor>(at->second.known), at->second.element);
+    else {
+      value = result_of(name, call, result_at[k]);
+      value->element = at->second.element;
+      // Operators that move elements have results of the type of what they move.
+      for (const ValuePtr& input : writer.inputs_)
+        if (value->element == ElementType::undefined && input &&
+            input->kind == Value::Kind::tensor && input->type.type == value->type.type)
+          value->element = element_of(*input);
+    }
+    if (!scope.values.emplace(name, value).second)
+      return invalid_argument("{}: the name '{}' is taken", text_of(node), name);
+  }
+  return {};
+}
+
+Status GraphTranslator::expand_function(const Function& function, const Node& node,
+                                        const std::vector<ValuePtr>& inputs, Scope& scope) {
+  if (depth_ >= kMostDepth)
+    return invalid_argument("{}: functions are nested deeper than {}", text_of(node), kMostDepth);
+  if (inputs.size() > function.inputs.size())
+    return invalid_argument("{}: {} inputs, the function has {}", text_of(node), inputs.size(),
+                            function.inputs.size());
+  Scope inner;
+  for (size_t i = 0; i < function.inputs.size(); ++i) {
+    ValuePtr value = i < inputs.size() ? inputs[i] : nullptr;
+    if (!value) {
+      value = std::make_shared<Value>();
+      value->kind = Value::Kind::absent;
+    }
+    inner.values[function.inputs[i]] = value;
+  }
+  // Attributes that refer to those of the call are replaced, in graphs of attributes, too.
+  std::map<std::string, Attribute> given;
+  for (const Attribute& attribute : function.attribute_protos) given[attribute.name] = attribute;
+  for (const Attribute& attribute : node.attributes) given[attribute.name] = attribute;
+  const std::vector<Node> nodes = with_attributes(function.nodes, given);
+  std::map<std::string, int64_t> opsets = function.opsets;
+  if (opsets.empty()) opsets = model_.opsets;
+  ++depth_;
+  const Scope* const outer = scope_;
+  const auto* const outer_opsets = opsets_;
+  auto translated = translate_nodes(nodes, inner, opsets);
+  opsets_ = outer_opsets;
+  scope_ = outer;
+  --depth_;
+  if (!translated.ok()) return translated.status().with_context(text_of(node));
+  for (size_t k = 0; k < node.outputs.size(); ++k) {
+    if (node.outputs[k].empty()) continue;
+    if (k >= function.outputs.size())
+      return invalid_argument("{}: the function has {} outputs", text_of(node),
+                              function.outputs.size());
+    const ValuePtr* value = inner.find(function.outputs[k]);
+    if (!value)
+      return invalid_argument("{}: nothing makes its output '{}'", text_of(node),
+                              function.outputs[k]);
+    if (!scope.values.emplace(node.outputs[k], *value).second)
+      return invalid_argument("{}: the name '{}' is taken", text_of(node), node.outputs[k]);
+  }
+  return {};
+}
+
+Status GraphTranslator::translate_node(const Node& node, Scope& scope,
+                                       const std::map<std::string, int64_t>& opsets) {
+  const std::string domain = domain_of(node.domain);
+  std::vector<ValuePtr> inputs;
+  bool usable = true;
+  for (const std::string& name : node.inputs) {
+    if (name.empty()) {
+      inputs.push_back(nullptr);
+      continue;
+    }
+    const ValuePtr* value = scope.find(name);
+    if (!value)
+      return invalid_argument("{}: nothing before it makes its input '{}'", text_of(node), name);
+    // What a node that is not supported makes: the nodes after it are only looked for operators.
+    if (!*value) usable = false;
+    inputs.push_back(*value);
+  }
+  for (const Function& function : model_.functions)
+    if (function.name == node.op_type && domain_of(function.domain) == domain &&
+        function.overload == node.overload && usable)
+      return expand_function(function, node, inputs, scope);
+  const auto version = opsets.find(domain);
+  const Operator* const found = find_operator(domain, node.op_type);
+  if (!found || version == opsets.end()) {
+    std::string text = fmt::format("{} (opset {}), {}", qualified(node),
+                                   version == opsets.end() ? 0 : version->second, text_of(node));
+    add_names(missing_.operators, {text});
+    usable = false;
+  }
+  if (usable) {
+    NodeWriter writer(*this, node, version->second, inputs);
+    scope_ = &scope;
+    STRIA_RETURN_IF_ERROR(found->translate(writer));
+    return finish(writer, scope);
+  }
+  for (const std::string& name : node.outputs)
+    if (!name.empty()) scope.values.emplace(name, nullptr);
+  return {};
+}
+
+Result<std::vector<ValuePtr>> GraphTranslator::translate_nodes(
+    const std::vector<Node>& nodes, Scope& scope, const std::map<std::string, int64_t>& opsets) {
+  std::optional<Status> failure;
+  for (const Node& node : nodes) {
+    opsets_ = &opsets;
+    if (Status status = translate_node(node, scope, opsets); !status.ok()) {
+      // All operators that are missing are told at once; other mistakes end it.
+      if (status.code() != StatusCode::unsupported) return status;
+      if (!failure) failure = status;
+      for (const std::string& name : node.outputs)
+        if (!name.empty()) scope.values.emplace(name, nullptr);
+    }
+  }
+  if (failure) return *failure;
+  return std::vector<ValuePtr>();
+}
+
+Result<std::vector<ValuePtr>> GraphTranslator::translate_graph(
+    const Graph& graph, const Scope& around, const std::vector<ValuePtr>& inputs) {
+  if (depth_ >= kMostDepth)
+    return invalid_argument("graph '{}': graphs are nested deeper than {}", graph.name, kMostDepth);
+  if (inputs.size() != graph.inputs.size())
+    return invalid_argument("graph '{}' has {} inputs, {} are given", graph.name,
+                            graph.inputs.size(), inputs.size());
+  Scope scope;
+  scope.around = &around;
+  for (size_t i = 0; i < inputs.size(); ++i) scope.values[graph.inputs[i].name] = inputs[i];
+  STRIA_RETURN_IF_ERROR(add_initializers(graph, scope));
+  ++depth_;
+  const Scope* const outer = scope_;
+  const auto* const opsets = opsets_ ? opsets_ : &model_.opsets;
+  auto translated = translate_nodes(graph.nodes, scope, *opsets);
+  opsets_ = opsets;
+  scope_ = outer;
+  --depth_;
+  STRIA_RETURN_IF_ERROR(translated.status());
+  std::vector<ValuePtr> outputs;
+  for (const ValueInfo& output : graph.outputs) {
+    const ValuePtr* value = scope.find(output.name);
+    if (!value)
+      return invalid_argument("graph '{}': nothing makes its output '{}'", graph.name, output.name);
+    if (!*value)
+      return unsupported("graph '{}': its output '{}' needs operators that are not supported",
+                         graph.name, output.name);
+    outputs.push_back(*value);
+  }
+  return outputs;
+}
+
+Status GraphTranslator::add_initializers(const Graph& graph, Scope& scope) {
+  for (const std::shared_ptr<const TensorData>& data : graph.initializers) {
+    ValuePtr value;
+    if (data->type == ElementType::string) {
+      value = std::make_shared<Value>();
+      value->kind = Value::Kind::strings;
+      value->name = data->name;
+      value->type.sizes = data->dims;
+      value->strings = data->strings;
+    } else {
+      STRIA_ASSIGN(HostTensor elements, host_tensor_of(*data));
+      value = known(data->name, std::move(elements), data->type);
+    }
+    // An initialiser is the default of an input of the same name.
+    if (scope.values.contains(data->name)) continue;
+    scope.values[data->name] = value;
+  }
+  return {};
+}
+
+ValuePtr GraphTranslator::bound(const std::string& name, const KnownValue& given,
+                                const ValueType& type) {
+  if (given.kind == Value::Kind::tensor) {
+    const bool says = given.element == ElementType::undefined;
+    return known(name, given.tensor, says ? type.type : given.element);
+  }
+  auto value = std::make_shared<Value>();
+  value->kind = given.kind;
+  value->name = name;
+  value->type.sizes = given.sizes;
+  value->strings = given.strings;
+  for (const KnownValue& item : given.items) value->items.push_back(bound(name, item, {}));
+  return value;
+}
+
+Status GraphTranslator::add_input(const ValueInfo& info, Scope& scope) {
+  const auto wrong = [&](std::string text) {
+    return invalid_argument("input '{}': {}", info.name, text);
+  };
+  if (const auto at = options_.values.find(info.name); at != options_.values.end()) {
+    scope.values[info.name] = bound(info.name, at->second, info.type);
+    return {};
+  }
+  // An optional that holds a tensor is that tensor.
+  if (info.type.kind == ValueType::Kind::optional && info.type.element &&
+      options_.sizes.contains(info.name))
+    return add_input({info.name, *info.type.element}, scope);
+  if (info.type.kind != ValueType::Kind::tensor)
+    return unsupported("input '{}' is no tensor: it must be bound by value", info.name);
+  const std::optional<DataType> type = tile_type_of(info.type.type);
+  if (!type)
+    return unsupported("input '{}' has elements of type {}", info.name, name_of(info.type.type));
+  auto value = std::make_shared<Value>();
+  value->name = info.name;
+  value->type.type = *type;
+  value->element = info.type.type;
+  value->depends_on = {info.name};
+  const auto given = options_.sizes.find(info.name);
+  if (info.type.dims) {
+    for (size_t d = 0; d < info.type.dims->size(); ++d) {
+      const Dimension& dim = (*info.type.dims)[d];
+      if (given != options_.sizes.end() && d < given->second.size()) {
+        if (dim.size && *dim.size != given->second[d])
+          return wrong(fmt::format("dimension {} has {} elements, the model says {}", d,
+                                   given->second[d], *dim.size));
+        value->type.sizes.push_back(given->second[d]);
+      } else if (dim.size) {
+        value->type.sizes.push_back(*dim.size);
+      } else {
+        return wrong(fmt::format("dimension {} ('{}') has no size: give one", d, dim.parameter));
+      }
+    }
+    if (given != options_.sizes.end() && given->second.size() != info.type.dims->size())
+      return wrong(fmt::format("{} sizes are given, the model says {}", given->second.size(),
+                               info.type.dims->size()));
+  } else if (given != options_.sizes.end()) {
+    value->type.sizes = given->second;
+  } else {
+    return wrong("the model does not say its sizes: give them");
+  }
+  scope.values[info.name] = value;
+  inputs_.push_back(value);
+  return {};
+}
+
+Result<Translation> GraphTranslator::translate() {
+  Scope scope;
+  std::set<std::string> defaults;
+  for (const auto& data : model_.graph.initializers) defaults.insert(data->name);
+  for (const ValueInfo& input : model_.graph.inputs) {
+    const bool asked = options_.sizes.contains(input.name) || options_.values.contains(input.name);
+    if (defaults.contains(input.name) && !asked) continue;
+    STRIA_RETURN_IF_ERROR(add_input(input, scope));
+  }
+  STRIA_RETURN_IF_ERROR(add_initializers(model_.graph, scope));
+  const Status status = translate_nodes(model_.graph.nodes, scope, model_.opsets).status();
+  // Operators that are missing inside a graph fail its node, too: tell them all.
+  if (!missing_.operators.empty() && (status.ok() || status.code() == StatusCode::unsupported))
+    return unsupported("operators that are not supported: {}", fmt::join(missing_.operators, "; "));
+  STRIA_RETURN_IF_ERROR(status);
+  return main_function(model_.graph, scope);
+}
+
+}  // namespace stria::onnx

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Goes through the nodes of a graph, and keeps what names stand for and the functions made so far.
+// Operators with graphs in attributes (If, Loop, Scan) go through those with it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stria/base/result.h"
+#include "stria/onnx/model/model.h"
+#include "stria/onnx/translate/node_writer.h"
+#include "stria/onnx/translate/translate.h"
+#include "stria/onnx/translate/value.h"
+
+namespace stria::onnx {
+
+// Names of a graph; those of the graphs around it are seen, too.
+struct Scope {
+  const Scope* around = nullptr;
+  std::map<std::string, ValuePtr> values;
+  const ValuePtr* find(const std::string& name) const;
+};
+
+class GraphTranslator {
+ public:
+  GraphTranslator(const Model& model, const TranslateOptions& options, Missing& missing);
+
+  // The whole model.
+  Result<Translation> translate();
+
+  // The nodes of a graph inside `around`, with its inputs standing for `inputs`; the values of its
+  // outputs. For If, Loop and Scan. invalid_argument unless it has `inputs.size()` inputs.
+  Result<std::vector<ValuePtr>> translate_graph(const Graph& graph, const Scope& around,
+                                                const std::vector<ValuePtr>& inputs);
+  // A value that a function of its own computes, for operators that make or take several, as items
+  // of sequences: `write` gives result 0 of a node with these inputs.
+  Result<ValuePtr> compute(const std::string& operation, const std::vector<ValuePtr>& inputs,
+                           const std::function<Status(NodeWriter&)>& write);
+  // The scope of the node that is being translated.
+  const Scope& scope() const { return *scope_; }
+
+  // The elements of a value, computed if need be; unsupported if an input is not known.
+  Result<std::shared_ptr<const HostTensor>> elements(const ValuePtr& value);
+  // `element`: the type in ONNX, undefined for that of `elements`.
+  ValuePtr known(std::string name, HostTensor elements,
+                 ElementType element = ElementType::undefined);
+  ValuePtr known(std::string name, std::shared_ptr<const HostTensor> elements,
+                 ElementType element = ElementType::undefined);
+  const Model& model() const { return model_; }
+  const TranslateOptions& options() const { return options_; }
+
+ private:
+  friend class NodeWriter;
+  Result<std::vector<ValuePtr>> translate_nodes(const std::vector<Node>& nodes, Scope& scope,
+                                                const std::map<std::string, int64_t>& opsets);
+  Status translate_node(const Node& node, Scope& scope,
+                        const std::map<std::string, int64_t>& opsets);
+  Status expand_function(const Function& function, const Node& node,
+                         const std::vector<ValuePtr>& inputs, Scope& scope);
+  Status finish(NodeWriter& writer, Scope& scope);
+  ValuePtr bound(const std::string& name, const KnownValue& given, const ValueType& type);
+  Status add_input(const ValueInfo& info, Scope& scope);
+  Status add_initializers(const Graph& graph, Scope& scope);
+  Result<Translation> main_function(const Graph& graph, const Scope& scope);
+  Result<TranslatedOutput> output(const std::string& name, const ValuePtr& value,
+                                  const std::map<const Value*, std::string>& result_of);
+
+  struct MadeFunction {
+    std::string name;
+    std::vector<TensorType> results;
+  };
+  // A call of that function, and the value that a result of it is.
+  Result<std::shared_ptr<const Call>> call_of(const NodeWriter& writer,
+                                              const std::vector<std::string>& results);
+  ValuePtr result_of(std::string name, std::shared_ptr<const Call> call, int index);
+  // The function with these lines, made unless it is there already.
+  Result<MadeFunction> function_of(const NodeWriter& writer,
+                                   const std::vector<std::string>& results);
+
+  const Model& model_;
+  const TranslateOptions& options_;
+  Missing& missing_;
+  const Scope* scope_ = nullptr;
+  const std::map<std::string, int64_t>* opsets_ = nullptr;  // of the nodes that are translated
+  int depth_ = 0;                                  // of functions and graphs inside each other
+  std::map<std::string, MadeFunction> functions_;  // by types of parameters and body
+  std::vector<std::pair<std::string, std::string>> texts_;  // name and text, in order
+  std::map<std::string, std::string> text_of_;              // by name
+  std::map<std::string, int> names_taken_;
+  std::vector<std::shared_ptr<const Call>> calls_;  // in an order that can run
+  std::vector<ValuePtr> inputs_;                    // of the model's graph
+};
+
+// Nodes of a function with what a call of it gives in the place of attributes that refer to it.
+std::vector<Node> with_attributes(const std::vector<Node>& nodes,
+                                  const std::map<std::string, Attribute>& given);
+// "Conv 'conv1'": for messages.
+std::string text_of(const Node& node);
+// The type that holds elements of an ONNX type here: 8 bits for integers of 4 and 2, fp32 for the
+// floats below 16. nullopt: strings, complex numbers.
+std::optional<DataType> tile_type_of(ElementType type);
+ElementType element_type_of(DataType type);
+// A tensor's type in ONNX.
+ElementType element_of(const Value& value);
+// A tensor of the file as elements of the type that holds them. unsupported: other types.
+Result<HostTensor> host_tensor_of(const TensorData& data);
+
+}  // namespace stria::onnx

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The main function: the calls that the outputs need, in order.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cctype>
+
+#include "stria/base/status.h"
+#include "stria/onnx/translate/graph_translator.h"
+
+namespace stria::onnx {
+namespace {
+
+// A name in Tile that shows the name in the graph: "In_x", of letters, digits and '_'.
+std::string shown(std::string_view prefix, std::string_view name, std::set<std::string>& taken) {
+  std::string out = std::string(prefix) + "_";
+  for (const char c : name) out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  if (out.size() > 60) out.resize(60);
+  std::string unique = out;
+  for (int n = 2; !taken.insert(unique).second; ++n) unique = fmt::format("{}_{}", out, n);
+  return unique;
+}
+
+}  // namespace
+
+Result<TranslatedOutput> GraphTranslator::output(
+    const std::string& name, const ValuePtr& value,
+    const std::map<const Value*, std::string>& result_of) {
+  TranslatedOutput out;
+  out.name = name;
+  out.type = value->type;
+  if (value->kind == Value::Kind::strings) {
+    out.is_strings = true;
+    out.strings = value->strings;
+    return out;
+  }
+  if (value->kind == Value::Kind::sequence || value->kind == Value::Kind::absent) {
+    out.is_sequence = true;
+    for (const ValuePtr& item : value->items) {
+      STRIA_ASSIGN(TranslatedOutput one, output(item->name, item, result_of));
+      out.items.push_back(std::move(one));
+    }
+    return out;
+  }
+  out.element = element_of(*value);
+  if (const auto at = result_of.find(value.get()); at != result_of.end()) {
+    out.tile = at->second;
+  } else {
+    STRIA_ASSIGN(out.known, elements(value));
+  }
+  return out;
+}
+
+Result<Translation> GraphTranslator::main_function(const Graph& graph, const Scope& scope) {
+  // What the outputs need.
+  std::vector<ValuePtr> results;  // tensors that are computed
+  std::vector<std::pair<std::string, ValuePtr>> outputs;
+  std::vector<ValuePtr> open;
+  for (const ValueInfo& info : graph.outputs) {
+    const ValuePtr* value = scope.find(info.name);
+    if (!value || !*value) return invalid_argument("nothing makes the output '{}'", info.name);
+    outputs.emplace_back(info.name, *value);
+    open.push_back(*value);
+  }
+  std::set<const Call*> needed;
+  std::set<const Value*> seen;
+  // In the order of the outputs.
+  for (size_t at = 0; at < open.size(); ++at) {
+    const ValuePtr value = open[at];
+    if (!seen.insert(value.get()).second) continue;
+    for (const ValuePtr& item : value->items) open.push_back(item);
+    if (value->kind != Value::Kind::tensor) continue;
+    if (value->elements || value->depends_on.empty()) continue;
+    results.push_back(value);
+  }
+  for (const ValuePtr& result : results)
+    if (result->made_by) needed.insert(result->made_by.get());
+  for (auto at = calls_.rbegin(); at != calls_.rend(); ++at) {
+    if (!needed.contains(at->get())) continue;
+    for (const ValuePtr& argument : (*at)->arguments)
+      if (!argument->elements && argument->made_by) needed.insert(argument->made_by.get());
+  }
+
+  Translation out;
+  std::set<std::string> taken;
+  std::vector<std::string> parameters, statements, names;
+  for (const ValuePtr& input : inputs_) {
+    input->tile = shown("In", input->name, taken);
+    parameters.push_back(input->tile);
+    out.inputs.push_back({input->name, input->tile, input->type, element_of(*input)});
+  }
+  std::map<const HostTensor*, std::string> constants;
+  std::map<const Call*, std::vector<std::string>> results_of;
+  std::map<std::string, const std::string*> used;
+  const auto name_of_argument = [&](const ValuePtr& value) -> std::string {
+    if (value->elements) {
+      std::string& name = constants[value->elements.get()];
+      if (name.empty()) {
+        name = shown("C", value->name, taken);
+        parameters.push_back(name);
+        out.constants[name] = value->elements;
+      }
+      return name;
+    }
+    if (value->made_by) return results_of[value->made_by.get()][static_cast<size_t>(value->index)];
+    return value->tile;
+  };
+  for (const std::shared_ptr<const Call>& call : calls_) {
+    if (!needed.contains(call.get())) continue;
+    std::vector<std::string> arguments, made;
+    for (const ValuePtr& argument : call->arguments)
+      arguments.push_back(name_of_argument(argument));
+    for (size_t k = 0; k < call->results.size(); ++k)
+      made.push_back(fmt::format("V{}", names.size() + k + 1));
+    names.insert(names.end(), made.begin(), made.end());
+    results_of[call.get()] = made;
+    used[call->function] = &text_of_[call->function];
+    const std::string called = fmt::format("{}({});", call->function, fmt::join(arguments, ", "));
+    statements.push_back(made.size() == 1
+                             ? fmt::format("{} = {}", made[0], called)
+                             : fmt::format("({}) = {}", fmt::join(made, ", "), called));
+  }
+  std::vector<std::string> result_names;
+  std::map<const Value*, std::string> result_of;
+  for (const ValuePtr& result : results) {
+    const std::string from =
+        result->made_by ? results_of[result->made_by.get()][static_cast<size_t>(result->index)]
+                        : result->tile;
+    const std::string name = shown("Out", result->name, taken);
+    statements.push_back(fmt::format("{} = {};", name, from));
+    result_names.push_back(name);
+    result_of[result.get()] = name;
+  }
+  for (const auto& [name, value] : outputs) {
+    STRIA_ASSIGN(TranslatedOutput one, output(name, value, result_of));
+    out.outputs.push_back(std::move(one));
+  }
+  if (result_names.empty()) return out;
+  for (const auto& [name, text] : texts_)
+    if (used.contains(name)) out.text += text + "\n";
+  out.text += fmt::format("function {}({}) -> ({}) {{\n", out.function, fmt::join(parameters, ", "),
+                          fmt::join(result_names, ", "));
+  for (const std::string& statement : statements) out.text += "  " + statement + "\n";
+  out.text += "}\n";
+  return out;
+}
+
+Result<Translation> translate(const Model& model, const TranslateOptions& options,
+                              Missing* missing) {
+  Missing found;
+  GraphTranslator translator(model, options, found);
+  auto out = translator.translate();
+  if (missing) *missing = std::move(found);
+  return out;
+}
+
+}  // namespace stria::onnx

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// An ONNX model as a Tile program. Each node becomes a function of the program, equal nodes the
+// same one, and the main function calls them.
+//
+// Everything that depends on known elements alone (initialisers, inputs bound by value) is computed
+// where it is needed: the long chains of Shape, Gather and Concat around a Reshape leave no trace.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stria/base/result.h"
+#include "stria/onnx/model/model.h"
+#include "stria/onnx/translate/value.h"
+#include "stria/tile/syntax/ast.h"
+#include "stria/type/host_tensor.h"
+#include "stria/type/tensor_type.h"
+
+namespace stria::onnx {
+
+// Computes the results of `function` of a Tile text whose inputs are all known.
+using Evaluator = std::function<Result<std::vector<HostTensor>>(
+    const std::string& text, const std::string& function, const std::vector<std::string>& names,
+    const std::vector<std::shared_ptr<const HostTensor>>& inputs)>;
+
+// Reads a picture file that is compressed: u8 [height, width, channels]. core reads plain ones.
+using ImageReader = std::function<Result<HostTensor>(std::string_view bytes)>;
+
+// An input that is bound by value. Strings, sequences and optionals can be bound in no other way.
+struct KnownValue {
+  KnownValue() = default;                                 // an optional that holds nothing
+  KnownValue(std::shared_ptr<const HostTensor> elements)  // NOLINT(google-explicit-constructor)
+      : kind(Value::Kind::tensor), tensor(std::move(elements)) {}
+  Value::Kind kind = Value::Kind::absent;
+  std::shared_ptr<const HostTensor> tensor;
+  ElementType element = ElementType::undefined;  // of a tensor in ONNX; undefined: as it is held
+  std::vector<std::string> strings;
+  std::vector<int64_t> sizes;     // of strings
+  std::vector<KnownValue> items;  // of a sequence
+};
+
+struct TranslateOptions {
+  // Sizes of inputs, by the names of the graph. They must fit what the model says, and are needed
+  // where it leaves a dimension open.
+  std::map<std::string, std::vector<int64_t>> sizes;
+  std::map<std::string, KnownValue> values;  // of inputs that are bound by value
+  Evaluator evaluate;
+  ImageReader read_image;  // may be empty
+};
+
+struct TranslatedInput {
+  std::string name;  // in the graph
+  std::string tile;  // the parameter of the main function
+  TensorType type;
+  ElementType element = ElementType::undefined;  // in ONNX: `type` may only hold it
+};
+
+// A result of the graph: one of the main function, or known when the program was made.
+struct TranslatedOutput {
+  std::string name;
+  std::string tile;  // "" if known
+  TensorType type;
+  ElementType element = ElementType::undefined;
+  std::shared_ptr<const HostTensor> known;
+  std::vector<std::string> strings;  // of a result of strings
+  bool is_strings = false;
+  std::vector<TranslatedOutput> items;  // of a sequence
+  bool is_sequence = false;
+};
+
+struct Translation {
+  std::string text;  // Tile; "" if all outputs are known
+  std::string function = "main";
+  std::vector<TranslatedInput> inputs;  // of the main function
+  // Parameters of the main function that are known: weights, tables.
+  std::map<std::string, std::shared_ptr<const HostTensor>> constants;
+  std::vector<TranslatedOutput> outputs;
+};
+
+// What kept a model from being translated: all of it at once.
+struct Missing {
+  std::vector<std::string> operators;        // "ai.onnx.Foo (opset 17), node 'x'"
+  std::vector<std::string> inputs_by_value;  // inputs of the graph whose elements must be known
+};
+
+// unsupported: operators, types or what must be known; `missing` (may be null) lists it then.
+// invalid_argument: the model is wrong, or sizes do not fit; the message names node and operator.
+Result<Translation> translate(const Model& model, const TranslateOptions& options,
+                              Missing* missing = nullptr);
+
+}  // namespace stria::onnx

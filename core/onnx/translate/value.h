@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a name of an ONNX graph stands for while the graph becomes Tile.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stria/onnx/model/model.h"
+#include "stria/type/host_tensor.h"
+#include "stria/type/tensor_type.h"
+
+namespace stria::onnx {
+
+struct Call;
+
+// A tensor's type and sizes are always known. Its elements may be: of initialisers, of inputs bound
+// by value, and of what depends on such alone, computed when somebody asks for them. Strings,
+// sequences and optionals exist only where they are known. An optional is what it holds, or absent.
+// Shared; not changed once made, but for `elements`.
+struct Value {
+  enum class Kind : uint8_t { tensor, strings, sequence, absent } kind = Kind::tensor;
+  std::string name;  // in the graph, for messages
+  TensorType type;   // tensor; of strings: the sizes only
+  // A tensor's type in ONNX if `type` only holds it, as i8 holds int4; undefined: that of `type`.
+  ElementType element = ElementType::undefined;
+  // The tensor's name in the main function; "" until a statement needs it there.
+  std::string tile;
+  std::shared_ptr<const HostTensor> elements;  // if known
+  std::shared_ptr<const Call> made_by;         // result `index` of it; null: an input or known
+  int index = 0;
+  std::vector<std::string> strings;           // strings
+  std::vector<std::shared_ptr<Value>> items;  // sequence
+  // The inputs of the graph on which the elements depend and which are not bound by value; empty
+  // if the elements are known or can be computed.
+  std::vector<std::string> depends_on;
+};
+using ValuePtr = std::shared_ptr<Value>;
+
+// A call of a function of the Tile text: that of a node.
+struct Call {
+  std::string function;
+  std::vector<ValuePtr> arguments;
+  std::vector<TensorType> results;
+  // One for each result, once somebody asked for them.
+  mutable std::vector<std::shared_ptr<const HostTensor>> elements;
+  bool known_results() const { return !elements.empty(); }
+};
+
+}  // namespace stria::onnx

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention: what does not fit, and the operators of com.microsoft, for which there are no cases.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "one_node.h"
+
+namespace stria::onnx {
+namespace {
+
+using testing::DoubleNear;
+using testing::HasSubstr;
+using testing::Pointwise;
+
+TEST(OnnxAttention, WrongHeads) {
+  EXPECT_THAT(OneNode("Attention", 23)
+                  .input({1, 3, 2, 4}, {})
+                  .input({1, 2, 5, 4}, {})
+                  .input({1, 2, 5, 4}, {})
+                  .failure(),
+              HasSubstr("3 heads of queries, 2 of keys"));
+  EXPECT_THAT(OneNode("Attention", 23)
+                  .input({1, 2, 4}, {})
+                  .input({1, 2, 4}, {})
+                  .input({1, 2, 4}, {})
+                  .failure(),
+              HasSubstr("does not hold 0 heads"));
+  EXPECT_THAT(OneNode("Attention", 23)
+                  .input({1, 1, 2, 4}, {})
+                  .input({1, 1, 5, 4}, {})
+                  .input({1, 1, 5, 4}, {})
+                  .input({2, 6}, {})
+                  .failure(),
+              HasSubstr("a mask of [2, 6] for scores of [1, 1, 2, 5]"));
+}
+
+OneNode microsoft(const std::string& op_type) {
+  OneNode out(op_type, 1, "com.microsoft");
+  out.set("num_heads", 1);
+  return out;
+}
+
+// With queries of 0 all keys that are seen weigh the same.
+TEST(OnnxMicrosoft, MultiHeadAttentionByLength) {
+  OneNode node = microsoft("MultiHeadAttention");
+  node.input({1, 1, 1}, {0}).input({1, 3, 1}, {1, 2, 3}).input({1, 3, 1}, {1, 3, 8}).no_input();
+  node.input({1}, {2}, DataType::i32);
+  EXPECT_THAT(*node.run(), Pointwise(DoubleNear(1e-5), {2.0}));
+}
+
+TEST(OnnxMicrosoft, PackedQueriesKeysAndValues) {
+  OneNode node = microsoft("MultiHeadAttention");
+  // [batch, length, heads, 3, size]: queries 0, keys 5 and 7, values 1 and 9.
+  node.input({1, 2, 1, 3, 1}, {0, 5, 1, 0, 7, 9}).set("unidirectional", 1);
+  EXPECT_THAT(*node.run(), Pointwise(DoubleNear(1e-5), {1.0, 5.0}));
+}
+
+TEST(OnnxMicrosoft, KeysThatHoldValues) {
+  OneNode node = microsoft("MultiHeadAttention");
+  node.input({1, 1, 1}, {0}).input({1, 2, 1, 2, 1}, {5, 1, 7, 9});
+  EXPECT_THAT(*node.run(), Pointwise(DoubleNear(1e-5), {5.0}));
+}
+
+TEST(OnnxMicrosoft, AttentionKeepsThePast) {
+  OneNode node = microsoft("Attention");
+  // Weights make queries of 0, and keys and values of the input and twice the input.
+  node.input({1, 1, 1}, {3}).input({1, 3}, {0, 1, 2}).input({3}, {0, 0, 0}).no_input();
+  node.input({2, 1, 1, 1, 1}, {7, 10});
+  EXPECT_THAT(*node.run(2), Pointwise(DoubleNear(1e-5), {8.0, 7.0, 3.0, 10.0, 6.0}));
+}
+
+TEST(OnnxMicrosoft, MasksThatAreNotKnown) {
+  OneNode node = microsoft("MultiHeadAttention");
+  node.input({1, 1, 1}, {}).input({1, 3, 1}, {}).input({1, 3, 1}, {}).no_input();
+  node.input({5}, {}, DataType::i32);
+  EXPECT_THAT(node.failure(), HasSubstr("unsupported: MultiHeadAttention"));
+}
+
+TEST(OnnxRotary, OddPairs) {
+  EXPECT_THAT(OneNode("RotaryEmbedding", 23)
+                  .input({1, 1, 2, 4}, {})
+                  .input({1, 2, 2}, {})
+                  .input({1, 2, 2}, {})
+                  .set("rotary_embedding_dim", 3)
+                  .failure(),
+              HasSubstr("3 of 4 elements cannot be turned in pairs"));
+}
+
+}  // namespace
+}  // namespace stria::onnx

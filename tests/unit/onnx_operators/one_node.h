@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model of one node, whose inputs are bound by value: what it computes, or why it does not.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stria/onnx/translate/graph_translator.h"
+#include "stria/onnx/translate/translate.h"
+#include "stria/runtime/host/evaluate_tile.h"
+#include "stria/type/scalar.h"
+
+namespace stria::onnx {
+
+class OneNode {
+ public:
+  OneNode(std::string op_type, int64_t version, std::string domain = "") {
+    model_.file = "test.onnx";
+    model_.opsets[domain] = version;
+    node_.op_type = std::move(op_type);
+    node_.domain = std::move(domain);
+  }
+  // The next input; elements of any type, row-major.
+  OneNode& input(std::vector<int64_t> sizes, const std::vector<double>& elements,
+                 DataType type = DataType::fp32) {
+    const std::string name = "x" + std::to_string(node_.inputs.size());
+    auto tensor = std::make_shared<HostTensor>(*HostTensor::create(type, sizes, name));
+    for (size_t e = 0; e < elements.size(); ++e)
+      store_scalar(type, tensor->data(), static_cast<int64_t>(e),
+                   Scalar::of_float(DataType::fp64, elements[e]));
+    ValueInfo info{name, {ValueType::Kind::tensor, element_type_of(type), {}, nullptr}};
+    info.type.dims.emplace();
+    for (const int64_t size : sizes) info.type.dims->push_back({size, ""});
+    model_.graph.inputs.push_back(info);
+    options_.values[name] = std::move(tensor);
+    node_.inputs.push_back(name);
+    return *this;
+  }
+  // An optional input that is not given.
+  OneNode& no_input() {
+    node_.inputs.emplace_back();
+    return *this;
+  }
+  OneNode& set(const std::string& name, int64_t value) {
+    attribute(name, Attribute::Type::i).i = value;
+    return *this;
+  }
+  OneNode& set_list(const std::string& name, std::vector<int64_t> values) {
+    attribute(name, Attribute::Type::ints).ints = std::move(values);
+    return *this;
+  }
+  OneNode& set(const std::string& name, const char* value) {
+    attribute(name, Attribute::Type::s).s = value;
+    return *this;
+  }
+
+  // The elements of the first `count` outputs, one behind another.
+  Result<std::vector<double>> run(int count = 1) {
+    for (int k = 0; k < count; ++k) {
+      const std::string name = "y" + std::to_string(k);
+      node_.outputs.push_back(name);
+      model_.graph.outputs.push_back({name, {}});
+    }
+    model_.graph.nodes = {node_};
+    options_.evaluate = evaluate_tile;
+    STRIA_ASSIGN(const Translation made, translate(model_, options_));
+    std::vector<double> out;
+    for (const TranslatedOutput& output : made.outputs) {
+      sizes_ = output.known->sizes();
+      for (int64_t e = 0; e < output.known->element_count(); ++e)
+        out.push_back(load_scalar(output.known->type(), output.known->data(), e).to_double());
+    }
+    return out;
+  }
+  // The sizes of the last output of run().
+  const std::vector<int64_t>& sizes() const { return sizes_; }
+  // Why it cannot be translated.
+  std::string failure() {
+    const auto out = run();
+    return out.ok() ? "it was translated" : out.status().to_string();
+  }
+
+ private:
+  Attribute& attribute(const std::string& name, Attribute::Type type) {
+    node_.attributes.emplace_back();
+    node_.attributes.back().name = name;
+    node_.attributes.back().type = type;
+    return node_.attributes.back();
+  }
+  Model model_;
+  Node node_;
+  TranslateOptions options_;
+  std::vector<int64_t> sizes_;
+};
+
+}  // namespace stria::onnx
