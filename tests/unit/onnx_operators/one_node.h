@@ -35,7 +35,7 @@ class OneNode {
     info.type.dims.emplace();
     for (const int64_t size : sizes) info.type.dims->push_back({size, ""});
     model_.graph.inputs.push_back(info);
-    options_.values[name] = std::move(tensor);
+    options_.values[name] = KnownValue(std::shared_ptr<const HostTensor>(std::move(tensor)));
     node_.inputs.push_back(name);
     return *this;
   }
