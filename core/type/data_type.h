@@ -46,7 +46,7 @@ STRIA_API bool is_integer(DataType type);
 STRIA_API bool is_signed_integer(DataType type);
 STRIA_API bool is_unsigned_integer(DataType type);
 // Does every value of `type` convert to `wide` as it is?
-bool has_all_values_of(DataType wide, DataType type);
+STRIA_API bool has_all_values_of(DataType wide, DataType type);
 
 // The type a sum or product of elements of `type` is kept in while it grows: i32 for i8 and i16,
 // u32 for u8 and u16, fp32 for fp16 and bf16, otherwise the type itself.
