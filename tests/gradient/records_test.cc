@@ -86,7 +86,8 @@ class Records : public testing::TestWithParam<const char*> {
 // The call on X, Y, Z. Casts to floats take their width as a number.
 std::string call_of(const Builtin& builtin) {
   if (builtin.types == TypeRule::cast && builtin.arity == 2)
-    return fmt::format("{}(X, {})", builtin.name, builtin.name == "as_bfloat" ? 16 : 64);
+    return fmt::format("{}(X, {})", builtin.name,
+                       std::string_view(builtin.name) == "as_bfloat" ? 16 : 64);
   return fmt::format("{}({})", builtin.name, names(builtin.arity, ""));
 }
 int tensors_of(const Builtin& builtin) {
