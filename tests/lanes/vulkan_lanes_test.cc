@@ -138,7 +138,7 @@ TEST(VulkanTiles, OfMatricesThatAreComputed) {
         fmt::format("function (A[M, K], W[K, N]) -> (R) {{"
                     " R[m, n : M, N] = +(A[m, k] * W[k, n]), k < {}; }}",
                     most),
-        {{"A", {DataType::fp16, {128, 48}}}, {"W", {DataType::fp16, {48, 128}}}});
+        {{"A", {DataType::fp16, {256, 48}}}, {"W", {DataType::fp16, {48, 256}}}});
     ASSERT_TRUE(program.ok()) << program.status().to_string();
     EXPECT_EQ(wrong_on_any(machines, *program, ++seed, false, counts), "") << most;
     EXPECT_GT(counts.runs.products, before) << most;
