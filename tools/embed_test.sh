@@ -43,7 +43,7 @@ expect "reference:0" "$prefix/bin/stria" devices
 expect "llvm_cpu:0" "$prefix/bin/stria" devices --json >/dev/null
 
 say "the library exports the public classes and nothing else, and needs what is promised"
-public='Runtime|Device|Tensor|MappedTensor|Program|ProgramInput|Executable|Event|HostTensor|Status'
+public='Runtime|Device|Tensor|MappedTensor|Program|ProgramInput|OnnxModel|OnnxInput|Executable|Event|HostTensor|Status'
 functions='name_of|parse_data_type|data_type_names|byte_size|bit_width|is_float|is_integer|is_signed_integer'
 functions+='|is_unsigned_integer|has_all_values_of|accumulation_type|compute_type|end_without_value'
 edsl='Dim|Index|Form|Tensor|Access|Term|Equality|Default|Input|Function'

@@ -14,8 +14,8 @@
 #include "stria/hal/guard/signal_stack.h"
 #include "stria/hal/host/host.h"
 #include "stria/runtime/compile_driver.h"
+#include "stria/runtime/host/intrinsics.h"
 #include "stria/runtime/inside.h"
-#include "stria/runtime/intrinsics.h"
 #include "stria/stripe/text/printer.h"
 #include "stria/type/scalar.h"
 

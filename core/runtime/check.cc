@@ -19,16 +19,21 @@ Result<std::vector<OutputCheck>> check_outputs(const Compilation& compilation,
                                                std::optional<int64_t> sample,
                                                interp::Events* events) {
   const tile::BoundProgram& bound = compilation.bound;
-  if (inputs.size() != bound.inputs.size() || outputs.size() != bound.outputs.size())
+  const ProgramBinding* const binding = compilation.binding.get();
+  const size_t brought = binding ? binding->values.size() : 0;
+  if (inputs.size() + brought != bound.inputs.size() || outputs.size() != bound.outputs.size())
     return internal_error("check of '{}' with {} inputs and {} outputs", bound.name, inputs.size(),
                           outputs.size());
   STRIA_ASSIGN(std::vector<interp::ProgramTensor> used,
                interp::program_inputs(compilation.generic));
   std::vector<interp::TensorArg> arguments;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const std::string& name = bound.tensors[bound.inputs[i]].name;
-    for (const interp::ProgramTensor& tensor : used)
-      if (tensor.name == name) arguments.push_back(argument_of(name, inputs[i]));
+  size_t given = 0;
+  for (const tile::TensorId id : bound.inputs) {
+    const std::string& name = bound.tensors[id].name;
+    const bool is_brought = binding && binding->values.contains(name);
+    const HostTensor& tensor = is_brought ? *binding->values.at(name) : inputs[given++];
+    for (const interp::ProgramTensor& one : used)
+      if (one.name == name) arguments.push_back(argument_of(name, tensor));
   }
   interp::InterpOptions options;
   options.events = sample ? nullptr : events;
@@ -46,7 +51,7 @@ Result<std::vector<OutputCheck>> check_outputs(const Compilation& compilation,
     if (reference == nullptr) return internal_error("the interpreter gives no output '{}'", name);
     STRIA_ASSIGN(interp::CheckReport report,
                  interp::compare(argument_of(name, outputs[i]), *reference));
-    checks.push_back({name, std::move(report)});
+    checks.push_back({binding ? binding->shown(name) : name, std::move(report)});
   }
   return checks;
 }

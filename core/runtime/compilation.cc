@@ -8,6 +8,7 @@
 #include "stria/stripe/text/printer.h"
 #include "stria/tile/bind/needed.h"
 #include "stria/tile/syntax/print.h"
+#include "stria/type/tensor_shape.h"
 
 namespace stria {
 namespace {
@@ -30,16 +31,41 @@ double operations_of(const stripe::Block& block) {
   return points * per_point;
 }
 
+void mark_constant(const std::string& name, stripe::Program& generic) {
+  generic.entry.find_ref(name)->is_const = true;
+  for (stripe::Refinement& ref : generic.main()->refs)
+    if (ref.from == name) ref.is_const = true;
+}
+
 // Marks the inputs as holding the same in many runs.
 Status mark_constants(const Program& program, const std::set<std::string>& names,
                       stripe::Program& generic) {
+  const ProgramBinding* binding = Inside::binding(program).get();
   for (const std::string& name : names) {
     STRIA_RETURN_IF_ERROR(program.find_input(name).status().with_context("constants"));
-    generic.entry.find_ref(name)->is_const = true;
-    for (stripe::Refinement& ref : generic.main()->refs)
-      if (ref.from == name) ref.is_const = true;
+    mark_constant(binding ? binding->tile_input(name) : name, generic);
   }
+  if (binding)
+    for (const auto& [name, value] : binding->values) mark_constant(name, generic);
   return Status();
+}
+
+// The types by the names of Tile. invalid_argument if one is not that for which the program was
+// made.
+Result<InputTypes> tile_types(const Program& program, const InputTypes& given) {
+  const ProgramBinding* binding = Inside::binding(program).get();
+  if (binding == nullptr) return given;
+  InputTypes types = binding->types;
+  for (const ProgramInput& input : program.inputs()) {
+    const auto at = given.find(input.name);
+    if (at == given.end()) continue;
+    if (input.type && *input.type != at->second)
+      return invalid_argument("'{}': input '{}' is {}, the program was made for {}", program.name(),
+                              input.name, to_string(at->second.type, at->second.sizes),
+                              to_string(input.type->type, input.type->sizes));
+    types[binding->tile_input(input.name)] = at->second;
+  }
+  return types;
 }
 
 }  // namespace
@@ -52,8 +78,11 @@ Result<Compilation> lower_program(const Program& program, const InputTypes& inpu
                                   const CompileOptions& options) {
   Compilation out;
   if (options.keep_stages) out.add_stage("program", "tile", tile::print(Inside::tile(program)));
+  out.binding = Inside::binding(program);
+  STRIA_ASSIGN(const InputTypes types, tile_types(program, inputs));
   STRIA_ASSIGN(out.bound,
-               tile::bind_program(Inside::tile(program), Inside::function(program), inputs));
+               tile::bind_program(Inside::tile(program), Inside::function(program), types));
+  if (out.binding) out.bound.name = program.name();
   tile::remove_unneeded(out.bound);
   std::vector<Diagnostic> more;
   STRIA_ASSIGN(out.generic, lower(out.bound, &more));

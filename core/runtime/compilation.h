@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "stria/hal/boundary/info.h"
 #include "stria/pass/pass_context.h"
 #include "stria/runtime/compile_options.h"
+#include "stria/runtime/host/program_binding.h"
 #include "stria/runtime/program.h"
 #include "stria/stripe/block.h"
 #include "stria/tile/bind/bind.h"
@@ -21,6 +23,7 @@ namespace stria {
 
 struct Compilation {
   tile::BoundProgram bound;
+  std::shared_ptr<const ProgramBinding> binding;  // null: callers know names and inputs as in Tile
   stripe::Program generic;  // straight from lowering: what the interpreter checks against
   std::string warnings;  // about the program's text, rendered like errors; empty if there are none
   // Made by CompileDriver::specialize:
@@ -36,7 +39,8 @@ struct Compilation {
 };
 
 // From program text to generic Stripe, the same for all devices. Every input of the program must be
-// in `inputs`; names that it does not have are ignored. All mistakes found, with their places.
+// in `inputs` unless it has a type; names that it does not have are ignored. All mistakes found,
+// with their places.
 Result<Compilation> lower_program(const Program& program, const InputTypes& inputs,
                                   const CompileOptions& options = {});
 

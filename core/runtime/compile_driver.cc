@@ -13,8 +13,8 @@
 #include "stria/runtime/candidate_timer.h"
 #include "stria/runtime/device_state.h"
 #include "stria/runtime/executable_state.h"
-#include "stria/runtime/intrinsics.h"
-#include "stria/runtime/kept_plan.h"
+#include "stria/runtime/host/intrinsics.h"
+#include "stria/runtime/host/kept_plan.h"
 #include "stria/stripe/text/printer.h"
 #include "stria/type/tensor_shape.h"
 
@@ -212,8 +212,28 @@ Result<Executable> CompileDriver::load(const Device& device, Compilation compila
   const bool bound = !c.bound.tensors.empty();
   state->inputs = bound ? infos_of(c.bound, c.bound.inputs) : infos_of(plan, plan.inputs);
   state->outputs = bound ? infos_of(c.bound, c.bound.outputs) : infos_of(plan, plan.outputs);
+  // Those that the program brings along stand behind those of callers.
+  const auto callers = std::stable_partition(
+      state->inputs.begin(), state->inputs.end(), [&](const TensorInfo& info) {
+        return c.binding == nullptr || !c.binding->values.contains(info.name);
+      });
   STRIA_ASSIGN(state->plan_inputs, positions_of(plan, plan.inputs, state->inputs));
   STRIA_ASSIGN(state->plan_outputs, positions_of(plan, plan.outputs, state->outputs));
+  if (c.binding != nullptr) {
+    const auto count = static_cast<size_t>(callers - state->inputs.begin());
+    state->bound.resize(state->inputs.size() - count);
+    for (const size_t position : state->plan_inputs) {
+      if (position < count) continue;
+      const TensorInfo& info = state->inputs[position];
+      STRIA_ASSIGN(Tensor tensor, device.create_tensor(info));
+      STRIA_RETURN_IF_ERROR(
+          tensor.write(c.binding->values.at(info.name)->bytes()).with_context(info.name));
+      state->bound[position - count] = std::move(tensor);
+    }
+    state->inputs.resize(count);
+    for (auto* infos : {&state->inputs, &state->outputs})
+      for (TensorInfo& info : *infos) info.name = c.binding->shown(info.name);
+  }
   Executable executable;
   executable.state_ = std::move(state);
   return executable;

@@ -50,9 +50,10 @@ class STRIA_API Device {
   Result<Event> create_event() const;
 
   // Compiles for the given types and sizes, builds on the device and loads; takes milliseconds to
-  // seconds. Every input of the program must be in `inputs`; names it does not have are ignored.
+  // seconds. Every input of the program must be in `inputs` unless it has a type (ProgramInput);
+  // names it does not have are ignored.
   // invalid_argument with every mistake found in program, sizes or pipeline.
-  Result<Executable> compile(const Program& program, const InputTypes& inputs,
+  Result<Executable> compile(const Program& program, const InputTypes& inputs = {},
                              const CompileOptions& options = {}) const;
   // Builds and loads Stripe as it stands, for example device_stripe() of an Executable, edited by
   // hand; with `options.pipeline`, what that pipeline makes of it. Inputs and outputs are those of

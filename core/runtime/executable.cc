@@ -87,7 +87,10 @@ Result<Event> Executable::State::start(std::span<const Tensor> from, std::span<c
   std::vector<hal::Event> before;
   for (const Event& event : waits)
     if (event.valid()) before.push_back(Inside::hal_event(event));
-  for (const Tensor& tensor : from) tensor.state_->add_events_before_read(before);
+  std::vector<Tensor> read(from.begin(), from.end());
+  read.insert(read.end(), bound.begin(), bound.end());
+  for (const Tensor& tensor : read)
+    if (tensor.valid()) tensor.state_->add_events_before_read(before);
   for (const Tensor& tensor : to)
     STRIA_RETURN_IF_ERROR(tensor.state_->add_events_before_write(before));
 
@@ -96,7 +99,7 @@ Result<Event> Executable::State::start(std::span<const Tensor> from, std::span<c
   std::vector<std::pair<Tensor, uint64_t>> given;
   std::vector<hal::Event> before_constants;
   for (size_t p = 0; p < plan.inputs.size(); ++p) {
-    const Tensor& tensor = from[plan_inputs[p]];
+    const Tensor& tensor = read[plan_inputs[p]];
     in_arguments.push_back({tensor.state_->buffer, 0});
     if (plan.tensors[plan.inputs[p]].prologue_reads) {
       given.emplace_back(tensor, tensor.state_->version);
@@ -119,7 +122,8 @@ Result<Event> Executable::State::start(std::span<const Tensor> from, std::span<c
       for (const auto& constant : constants) constant.first.state_->add_reader(binding.ready());
   }
   STRIA_ASSIGN(exec::Run run, binding.run(in_arguments, out_arguments, before, options));
-  for (const Tensor& tensor : from) tensor.state_->add_reader(run.done());
+  for (const Tensor& tensor : read)
+    if (tensor.valid()) tensor.state_->add_reader(run.done());
   for (const Tensor& tensor : to) tensor.state_->set_writer(run.done());
   return Inside::event_of(std::move(run));
 }

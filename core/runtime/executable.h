@@ -25,8 +25,8 @@ class STRIA_API Executable {
   bool valid() const { return state_ != nullptr; }
 
   const std::string& name() const;                 // of the program
-  const std::vector<TensorInfo>& inputs() const;   // in the order of the program's parameters
-  const std::vector<TensorInfo>& outputs() const;  // in the order of the program's results
+  const std::vector<TensorInfo>& inputs() const;   // in the order of the program's inputs
+  const std::vector<TensorInfo>& outputs() const;  // in the order of the program's outputs
 
   // Starts one run and returns at once. The run waits for `waits` (events of any device), for
   // whatever still writes the inputs and for whatever still uses the outputs; so runs that share

@@ -24,7 +24,10 @@ struct [[gnu::visibility("hidden")]] Executable::State {
   bool keep_sources = false;
   bool watch_kernels = false;
   std::vector<TensorInfo> inputs, outputs;
-  // For each tensor of the plan, its position among the program's inputs or outputs.
+  // Inputs that the program brings along, in the device's memory; none where no kernel reads it.
+  std::vector<Tensor> bound;
+  // For each tensor of the plan, its position among the program's inputs, with the bound ones
+  // behind them, or outputs.
   std::vector<size_t> plan_inputs, plan_outputs;
 
   std::shared_ptr<std::mutex> order;  // of the device: work is started and recorded under it

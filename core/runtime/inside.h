@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,10 +15,13 @@
 #include "stria/hal/event.h"
 #include "stria/hal/plugin_set.h"
 #include "stria/hwmodel/hardware_model.h"
+#include "stria/onnx/model/model.h"
 #include "stria/runtime/compilation.h"
 #include "stria/runtime/device.h"
 #include "stria/runtime/event.h"
 #include "stria/runtime/executable.h"
+#include "stria/runtime/host/program_binding.h"
+#include "stria/runtime/onnx_model.h"
 #include "stria/runtime/program.h"
 #include "stria/runtime/runtime.h"
 #include "stria/template/template_parameters.h"
@@ -47,9 +51,15 @@ struct Inside {
   static const std::vector<std::string>& pipeline_notes(const Device& device);
 
   // not_found if there is no such function; "" is the entry that the program has.
-  static Result<Program> program(tile::Program tile, std::string_view function);
+  // `binding` may be null.
+  static Result<Program> program(tile::Program tile, std::string_view function,
+                                 std::shared_ptr<const ProgramBinding> binding = nullptr,
+                                 std::vector<std::string> notes = {});
+  static const std::shared_ptr<const ProgramBinding>& binding(const Program& program);
   static const tile::Program& tile(const Program& program);
   static const std::string& function(const Program& program);  // as asked for; may be empty
+
+  static const onnx::Model& model(const OnnxModel& model);
 
   static const Compilation& compilation(const Executable& executable);
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stria/pass/model_rules.h"
-#include "stria/runtime/intrinsics.h"
+#include "stria/runtime/host/intrinsics.h"
 #include "stria/stripe/text/parser.h"
 #include "stria/stripe/text/printer.h"
 #include "stria/stripe/verify/verifier.h"

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,8 @@
 #include "stria/base/api.h"
 #include "stria/base/result.h"
 #include "stria/base/source_text.h"
+#include "stria/runtime/onnx_options.h"
+#include "stria/type/tensor_type.h"
 
 namespace stria {
 
@@ -22,7 +25,9 @@ struct STRIA_API ProgramInput {
   std::string name;
   bool has_dims = false;          // false: any rank fits
   std::vector<std::string> dims;  // names of the dimensions
-  std::string text() const;       // "A[M, K]", or "A"
+  // Of a program that was made for one type and these sizes alone: of an ONNX model.
+  std::optional<TensorType> type;
+  std::string text() const;  // "A[M, K]", "A", or "A: fp32[2, 3]"
 };
 
 // What Program::gradient makes; core/tile/gradient/gradient.h says more. Plain value.
@@ -45,7 +50,13 @@ class STRIA_API Program {
   // invalid_argument with all mistakes found, each with file, line and column; not_found if there
   // is no such function.
   static Result<Program> from_tile(SourceText source, std::string_view function = {});
-  // Reads a .tile file. unsupported for other endings; not_found, permission_denied.
+  // Reads an .onnx file and makes a program of it for the sizes and values of `options`; more in
+  // onnx_model.h, where a model is read once for many sizes. Its inputs have their types, so that
+  // Device::compile needs none.
+  static Result<Program> from_onnx(const std::filesystem::path& path,
+                                   const OnnxOptions& options = {});
+  // Reads a .tile or .onnx file; the latter must leave nothing open. unsupported for other endings;
+  // not_found, permission_denied. An .onnx file has no `function`: invalid_argument.
   static Result<Program> read(const std::filesystem::path& path, std::string_view function = {});
 
   // The derivative, a program with the inputs of this one and, for each differentiated output R

@@ -15,7 +15,7 @@
 #include "stria/hal/plugin_set.h"
 #include "stria/hal/probe.h"
 #include "stria/runtime/device_selector.h"
-#include "stria/runtime/host_functions.h"
+#include "stria/runtime/host/host_functions.h"
 #include "stria/runtime/inside.h"
 
 namespace stria {

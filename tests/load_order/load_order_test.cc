@@ -19,7 +19,7 @@
 
 #include "stria/base/text.h"
 #include "stria/hal/plugin_set.h"
-#include "stria/runtime/host_functions.h"
+#include "stria/runtime/host/host_functions.h"
 #include "stria/runtime/inside.h"
 
 namespace stria {

@@ -28,7 +28,7 @@
 #include "stria/passes/all_passes.h"
 #include "stria/runtime/candidate_timer.h"
 #include "stria/runtime/inside.h"
-#include "stria/runtime/intrinsics.h"
+#include "stria/runtime/host/intrinsics.h"
 #include "stria/stripe/walk.h"
 
 namespace stria::bench {

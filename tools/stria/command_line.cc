@@ -144,10 +144,13 @@ void define(CLI::App* app, DoctorOptions& options) {
 }
 
 void define(CLI::App* app, RunOptions& options) {
-  app->add_option("PROG", options.program, "program, a .tile file; - is stdin")->required();
+  app->add_option("PROG", options.program, "program, a .tile or .onnx file; - is Tile from stdin")
+      ->required();
   add_device(app, options.device);
   add_repeated(app, "--input", options.inputs, "an input tensor; see Tensors below", "NAME=TENSOR");
-  add_repeated(app, "--shape", options.shapes, "sizes (and type) of an input; NAME= is a scalar",
+  add_repeated(app, "--shape", options.shapes,
+               "sizes (and type) of an input; NAME= is a scalar. Of an ONNX model also the "
+               "size of an open dimension",
                "NAME=2,3[:TYPE]");
   add_repeated(app, "--output", options.outputs, "write a result as .npy or .png", "NAME=FILE");
   app->add_flag(
@@ -187,10 +190,15 @@ void define(CLI::App* app, RunOptions& options) {
 }
 
 void define(CLI::App* app, CompileOptionsText& options) {
-  app->add_option("PROG", options.program, "program, a .tile file; - is stdin")->required();
+  app->add_option("PROG", options.program, "program, a .tile or .onnx file; - is Tile from stdin")
+      ->required();
   add_device(app, options.device);
   add_repeated(app, "--shape", options.shapes, "sizes and type (default fp32) of an input",
                "NAME=2,3[:TYPE]");
+  add_repeated(app, "--input", options.inputs,
+               "an input tensor: its sizes count, and its elements where an ONNX model's sizes "
+               "depend on them",
+               "NAME=TENSOR");
   app->add_option("--dump-dir", options.dump_dir,
                   "write every stage there, NN_name.tile and .stripe, and the kernels' sources")
       ->type_name("DIR");
@@ -293,7 +301,12 @@ void define(CLI::App* app, FmtOptions& options) {
 }
 
 void define(CLI::App* app, GradOptions& options) {
-  app->add_option("FILE", options.file, "a Tile program (.tile); - is stdin")->required();
+  app->add_option("FILE", options.file, "program, a .tile or .onnx file; - is Tile from stdin")
+      ->required();
+  add_repeated(app, "--shape", options.shapes, "sizes that an ONNX model leaves open",
+               "NAME=2,3[:TYPE]");
+  add_repeated(app, "--input", options.inputs,
+               "an input of an ONNX model whose sizes depend on its elements", "NAME=TENSOR");
   app->add_option("--wrt", options.wrt, "inputs to differentiate by (default: every one)")
       ->delimiter(',')
       ->type_name("A,B");
@@ -352,8 +365,9 @@ void define(CLI::App* app, ReduceOptions& options) {
 }
 
 void define(CLI::App* app, SimOptions& options) {
-  CLI::Option* program =
-      app->add_option("PROG", options.program, "program, a .tile file; - is stdin")->required();
+  CLI::Option* program = app->add_option("PROG", options.program,
+                                         "program, a .tile or .onnx file; - is Tile from stdin")
+                             ->required();
   add_repeated(app, "--shape", options.shapes, "sizes and type (default fp32) of an input",
                "NAME=2,3[:TYPE]");
   add_repeated(app, "--input", options.inputs,

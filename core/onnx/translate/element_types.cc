@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types and elements of ONNX tensors as those that Tile has.
+#include "stria/onnx/translate/element_types.h"
+
 #include <cstring>
 #include <string_view>
 
 #include "stria/base/status.h"
-#include "stria/onnx/translate/graph_translator.h"
 #include "stria/onnx/translate/small_float.h"
 #include "stria/type/scalar.h"
 

@@ -318,10 +318,12 @@ Result<std::vector<ValuePtr>> GraphTranslator::translate_nodes(
   std::optional<Status> failure;
   for (const Node& node : nodes) {
     opsets_ = &opsets;
+    const size_t found = missing_.count();
     if (Status status = translate_node(node, scope, opsets); !status.ok()) {
       // All operators that are missing are told at once; other mistakes end it.
       if (status.code() != StatusCode::unsupported) return status;
       if (!failure) failure = status;
+      if (depth_ == 0 && found == missing_.count()) missing_.nodes.push_back(status.message());
       for (const std::string& name : node.outputs)
         if (!name.empty()) scope.values.emplace(name, nullptr);
     }
@@ -362,107 +364,32 @@ Result<std::vector<ValuePtr>> GraphTranslator::translate_graph(
   return outputs;
 }
 
-Status GraphTranslator::add_initializers(const Graph& graph, Scope& scope) {
-  for (const std::shared_ptr<const TensorData>& data : graph.initializers) {
-    ValuePtr value;
-    if (data->type == ElementType::string) {
-      value = std::make_shared<Value>();
-      value->kind = Value::Kind::strings;
-      value->name = data->name;
-      value->type.sizes = data->dims;
-      value->strings = data->strings;
-    } else {
-      STRIA_ASSIGN(HostTensor elements, host_tensor_of(*data));
-      value = known(data->name, std::move(elements), data->type);
-    }
-    // An initialiser is the default of an input of the same name.
-    if (scope.values.contains(data->name)) continue;
-    scope.values[data->name] = value;
-  }
-  return {};
-}
-
-ValuePtr GraphTranslator::bound(const std::string& name, const KnownValue& given,
-                                const ValueType& type) {
-  if (given.kind == Value::Kind::tensor) {
-    const bool says = given.element == ElementType::undefined;
-    return known(name, given.tensor, says ? type.type : given.element);
-  }
-  auto value = std::make_shared<Value>();
-  value->kind = given.kind;
-  value->name = name;
-  value->type.sizes = given.sizes;
-  value->strings = given.strings;
-  for (const KnownValue& item : given.items) value->items.push_back(bound(name, item, {}));
-  return value;
-}
-
-Status GraphTranslator::add_input(const ValueInfo& info, Scope& scope) {
-  const auto wrong = [&](std::string text) {
-    return invalid_argument("input '{}': {}", info.name, text);
-  };
-  if (const auto at = options_.values.find(info.name); at != options_.values.end()) {
-    scope.values[info.name] = bound(info.name, at->second, info.type);
-    return {};
-  }
-  // An optional that holds a tensor is that tensor.
-  if (info.type.kind == ValueType::Kind::optional && info.type.element &&
-      options_.sizes.contains(info.name))
-    return add_input({info.name, *info.type.element}, scope);
-  if (info.type.kind != ValueType::Kind::tensor)
-    return unsupported("input '{}' is no tensor: it must be bound by value", info.name);
-  const std::optional<DataType> type = tile_type_of(info.type.type);
-  if (!type)
-    return unsupported("input '{}' has elements of type {}", info.name, name_of(info.type.type));
-  auto value = std::make_shared<Value>();
-  value->name = info.name;
-  value->type.type = *type;
-  value->element = info.type.type;
-  value->depends_on = {info.name};
-  const auto given = options_.sizes.find(info.name);
-  if (info.type.dims) {
-    for (size_t d = 0; d < info.type.dims->size(); ++d) {
-      const Dimension& dim = (*info.type.dims)[d];
-      if (given != options_.sizes.end() && d < given->second.size()) {
-        if (dim.size && *dim.size != given->second[d])
-          return wrong(fmt::format("dimension {} has {} elements, the model says {}", d,
-                                   given->second[d], *dim.size));
-        value->type.sizes.push_back(given->second[d]);
-      } else if (dim.size) {
-        value->type.sizes.push_back(*dim.size);
-      } else {
-        return wrong(fmt::format("dimension {} ('{}') has no size: give one", d, dim.parameter));
-      }
-    }
-    if (given != options_.sizes.end() && given->second.size() != info.type.dims->size())
-      return wrong(fmt::format("{} sizes are given, the model says {}", given->second.size(),
-                               info.type.dims->size()));
-  } else if (given != options_.sizes.end()) {
-    value->type.sizes = given->second;
-  } else {
-    return wrong("the model does not say its sizes: give them");
-  }
-  scope.values[info.name] = value;
-  inputs_.push_back(value);
-  return {};
-}
-
 Result<Translation> GraphTranslator::translate() {
   Scope scope;
-  std::set<std::string> defaults;
-  for (const auto& data : model_.graph.initializers) defaults.insert(data->name);
-  for (const ValueInfo& input : model_.graph.inputs) {
-    const bool asked = options_.sizes.contains(input.name) || options_.values.contains(input.name);
-    if (defaults.contains(input.name) && !asked) continue;
-    STRIA_RETURN_IF_ERROR(add_input(input, scope));
-  }
+  STRIA_RETURN_IF_ERROR(add_inputs(scope));
   STRIA_RETURN_IF_ERROR(add_initializers(model_.graph, scope));
   const Status status = translate_nodes(model_.graph.nodes, scope, model_.opsets).status();
-  // Operators that are missing inside a graph fail its node, too: tell them all.
-  if (!missing_.operators.empty() && (status.ok() || status.code() == StatusCode::unsupported))
-    return unsupported("operators that are not supported: {}", fmt::join(missing_.operators, "; "));
+  if (!status.ok() && status.code() != StatusCode::unsupported) return status;
+  // Operators that are missing inside a graph fail its node, too: all is told at once.
+  if (const std::string text = missing_.text(); !text.empty())
+    return unsupported("'{}' cannot be translated:\n{}", model_.file, text);
   STRIA_RETURN_IF_ERROR(status);
   return main_function(model_.graph, scope);
+}
+
+std::string Missing::text() const {
+  std::string out;
+  const auto list = [&](std::string_view what, const std::vector<std::string>& items) {
+    constexpr size_t kMost = 20;
+    if (items.empty()) return;
+    out += fmt::format("{}{}:", out.empty() ? "" : "\n", what);
+    for (size_t i = 0; i < items.size() && i < kMost; ++i) out += "\n  " + items[i];
+    if (items.size() > kMost) out += fmt::format("\n  and {} more", items.size() - kMost);
+  };
+  list("operators that are not supported", operators);
+  list("what operators do not support", nodes);
+  list("inputs whose elements must be known: bind them by value", inputs_by_value);
+  return out;
 }
 
 }  // namespace stria::onnx

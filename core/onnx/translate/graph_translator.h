@@ -14,6 +14,7 @@
 
 #include "stria/base/result.h"
 #include "stria/onnx/model/model.h"
+#include "stria/onnx/translate/element_types.h"
 #include "stria/onnx/translate/node_writer.h"
 #include "stria/onnx/translate/translate.h"
 #include "stria/onnx/translate/value.h"
@@ -65,11 +66,15 @@ class GraphTranslator {
                          const std::vector<ValuePtr>& inputs, Scope& scope);
   Status finish(NodeWriter& writer, Scope& scope);
   ValuePtr bound(const std::string& name, const KnownValue& given, const ValueType& type);
+  Status add_inputs(Scope& scope);
   Status add_input(const ValueInfo& info, Scope& scope);
+  Result<std::vector<int64_t>> sizes_of(const ValueInfo& info);
   Status add_initializers(const Graph& graph, Scope& scope);
   Result<Translation> main_function(const Graph& graph, const Scope& scope);
-  Result<TranslatedOutput> output(const std::string& name, const ValuePtr& value,
-                                  const std::map<const Value*, std::string>& result_of);
+  // `result` makes a result of the main function for a tensor, and gives its name there.
+  TranslatedOutput output(
+      const std::string& name, const ValuePtr& value,
+      const std::function<std::string(const std::string&, const ValuePtr&)>& result);
 
   struct MadeFunction {
     std::string name;
@@ -95,6 +100,7 @@ class GraphTranslator {
   std::map<std::string, int> names_taken_;
   std::vector<std::shared_ptr<const Call>> calls_;  // in an order that can run
   std::vector<ValuePtr> inputs_;                    // of the model's graph
+  std::map<std::string, int64_t> dims_;             // named dimensions whose sizes are known
 };
 
 // Nodes of a function with what a call of it gives in the place of attributes that refer to it.
@@ -102,13 +108,5 @@ std::vector<Node> with_attributes(const std::vector<Node>& nodes,
                                   const std::map<std::string, Attribute>& given);
 // "Conv 'conv1'": for messages.
 std::string text_of(const Node& node);
-// The type that holds elements of an ONNX type here: 8 bits for integers of 4 and 2, fp32 for the
-// floats below 16. nullopt: strings, complex numbers.
-std::optional<DataType> tile_type_of(ElementType type);
-ElementType element_type_of(DataType type);
-// A tensor's type in ONNX.
-ElementType element_of(const Value& value);
-// A tensor of the file as elements of the type that holds them. unsupported: other types.
-Result<HostTensor> host_tensor_of(const TensorData& data);
 
 }  // namespace stria::onnx

@@ -23,37 +23,33 @@ std::string shown(std::string_view prefix, std::string_view name, std::set<std::
 
 }  // namespace
 
-Result<TranslatedOutput> GraphTranslator::output(
+TranslatedOutput GraphTranslator::output(
     const std::string& name, const ValuePtr& value,
-    const std::map<const Value*, std::string>& result_of) {
+    const std::function<std::string(const std::string&, const ValuePtr&)>& result) {
   TranslatedOutput out;
   out.name = name;
   out.type = value->type;
-  if (value->kind == Value::Kind::strings) {
-    out.is_strings = true;
-    out.strings = value->strings;
-    return out;
-  }
-  if (value->kind == Value::Kind::sequence || value->kind == Value::Kind::absent) {
-    out.is_sequence = true;
-    for (const ValuePtr& item : value->items) {
-      STRIA_ASSIGN(TranslatedOutput one, output(item->name, item, result_of));
-      out.items.push_back(std::move(one));
-    }
-    return out;
-  }
-  out.element = element_of(*value);
-  if (const auto at = result_of.find(value.get()); at != result_of.end()) {
-    out.tile = at->second;
-  } else {
-    STRIA_ASSIGN(out.known, elements(value));
+  switch (value->kind) {
+    case Value::Kind::strings:
+      out.is_strings = true;
+      out.strings = value->strings;
+      break;
+    case Value::Kind::sequence:
+    case Value::Kind::absent:
+      out.is_sequence = true;
+      for (const ValuePtr& item : value->items)
+        out.items.push_back(output(fmt::format("{}[{}]", name, out.items.size()), item, result));
+      break;
+    case Value::Kind::tensor:
+      out.element = element_of(*value);
+      out.tile = result(name, value);
+      break;
   }
   return out;
 }
 
 Result<Translation> GraphTranslator::main_function(const Graph& graph, const Scope& scope) {
   // What the outputs need.
-  std::vector<ValuePtr> results;  // tensors that are computed
   std::vector<std::pair<std::string, ValuePtr>> outputs;
   std::vector<ValuePtr> open;
   for (const ValueInfo& info : graph.outputs) {
@@ -63,18 +59,12 @@ Result<Translation> GraphTranslator::main_function(const Graph& graph, const Sco
     open.push_back(*value);
   }
   std::set<const Call*> needed;
-  std::set<const Value*> seen;
-  // In the order of the outputs.
   for (size_t at = 0; at < open.size(); ++at) {
     const ValuePtr value = open[at];
-    if (!seen.insert(value.get()).second) continue;
-    for (const ValuePtr& item : value->items) open.push_back(item);
+    open.insert(open.end(), value->items.begin(), value->items.end());
     if (value->kind != Value::Kind::tensor) continue;
-    if (value->elements || value->depends_on.empty()) continue;
-    results.push_back(value);
+    if (!value->elements && value->made_by) needed.insert(value->made_by.get());
   }
-  for (const ValuePtr& result : results)
-    if (result->made_by) needed.insert(result->made_by.get());
   for (auto at = calls_.rbegin(); at != calls_.rend(); ++at) {
     if (!needed.contains(at->get())) continue;
     for (const ValuePtr& argument : (*at)->arguments)
@@ -120,21 +110,14 @@ Result<Translation> GraphTranslator::main_function(const Graph& graph, const Sco
                              ? fmt::format("{} = {}", made[0], called)
                              : fmt::format("({}) = {}", fmt::join(made, ", "), called));
   }
+  // Two outputs of the graph may be one value, and an output may be an input.
   std::vector<std::string> result_names;
-  std::map<const Value*, std::string> result_of;
-  for (const ValuePtr& result : results) {
-    const std::string from =
-        result->made_by ? results_of[result->made_by.get()][static_cast<size_t>(result->index)]
-                        : result->tile;
-    const std::string name = shown("Out", result->name, taken);
-    statements.push_back(fmt::format("{} = {};", name, from));
-    result_names.push_back(name);
-    result_of[result.get()] = name;
-  }
-  for (const auto& [name, value] : outputs) {
-    STRIA_ASSIGN(TranslatedOutput one, output(name, value, result_of));
-    out.outputs.push_back(std::move(one));
-  }
+  const auto result = [&](const std::string& name, const ValuePtr& value) {
+    result_names.push_back(shown("Out", name, taken));
+    statements.push_back(fmt::format("{} = {};", result_names.back(), name_of_argument(value)));
+    return result_names.back();
+  };
+  for (const auto& [name, value] : outputs) out.outputs.push_back(output(name, value, result));
   if (result_names.empty()) return out;
   for (const auto& [name, text] : texts_)
     if (used.contains(name)) out.text += text + "\n";

@@ -49,6 +49,8 @@ struct TranslateOptions {
   // Sizes of inputs, by the names of the graph. They must fit what the model says, and are needed
   // where it leaves a dimension open.
   std::map<std::string, std::vector<int64_t>> sizes;
+  // Of dimensions that have names, for inputs without sizes here; those of `sizes` count, too.
+  std::map<std::string, int64_t> dims;
   std::map<std::string, KnownValue> values;  // of inputs that are bound by value
   Evaluator evaluate;
   ImageReader read_image;  // may be empty
@@ -61,21 +63,20 @@ struct TranslatedInput {
   ElementType element = ElementType::undefined;  // in ONNX: `type` may only hold it
 };
 
-// A result of the graph: one of the main function, or known when the program was made.
+// A result of the graph. A tensor is one of the main function; strings are known.
 struct TranslatedOutput {
-  std::string name;
-  std::string tile;  // "" if known
+  std::string name;  // in the graph; "x[2]" of an item of the sequence x
+  std::string tile;  // of a tensor
   TensorType type;
   ElementType element = ElementType::undefined;
-  std::shared_ptr<const HostTensor> known;
   std::vector<std::string> strings;  // of a result of strings
   bool is_strings = false;
-  std::vector<TranslatedOutput> items;  // of a sequence
+  std::vector<TranslatedOutput> items;  // of a sequence; none of an optional that holds nothing
   bool is_sequence = false;
 };
 
 struct Translation {
-  std::string text;  // Tile; "" if all outputs are known
+  std::string text;  // Tile; "" if no output is a tensor
   std::string function = "main";
   std::vector<TranslatedInput> inputs;  // of the main function
   // Parameters of the main function that are known: weights, tables.
@@ -86,7 +87,10 @@ struct Translation {
 // What kept a model from being translated: all of it at once.
 struct Missing {
   std::vector<std::string> operators;        // "ai.onnx.Foo (opset 17), node 'x'"
+  std::vector<std::string> nodes;            // what operators do not support
   std::vector<std::string> inputs_by_value;  // inputs of the graph whose elements must be known
+  size_t count() const { return operators.size() + nodes.size() + inputs_by_value.size(); }
+  std::string text() const;  // for people, in lines; "" if nothing is missing
 };
 
 // unsupported: operators, types or what must be known; `missing` (may be null) lists it then.

@@ -11,7 +11,7 @@
 #include "stria/pass/pipeline.h"
 #include "stria/passes/all_passes.h"
 #include "stria/runtime/compilation.h"
-#include "stria/runtime/intrinsics.h"
+#include "stria/runtime/host/intrinsics.h"
 #include "stria/runtime/program.h"
 #include "stria/stripe/text/printer.h"
 

@@ -9,7 +9,7 @@
 #include "stria/pass/pipeline.h"
 #include "stria/passes/all_passes.h"
 #include "stria/runtime/compilation.h"
-#include "stria/runtime/intrinsics.h"
+#include "stria/runtime/host/intrinsics.h"
 #include "tools/bench/cpu/cases.h"
 
 namespace stria::llvm_cpu {

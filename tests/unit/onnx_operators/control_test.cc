@@ -98,17 +98,17 @@ Model loop(int64_t rounds) {
 }
 
 TEST(Control, LoopCollectsWhatEachRoundMakes) {
-  const Result<Translation> made = translated(loop(3));
+  const Result<std::vector<EvaluatedOutput>> made = evaluate_model(loop(3));
   ASSERT_TRUE(made.ok()) << made.status().message();
-  EXPECT_THAT(numbers(made->outputs[0]), ElementsAre(103));
-  EXPECT_THAT(numbers(made->outputs[1]), ElementsAre(100, 101, 103));
+  EXPECT_THAT(numbers(made->at(0)), ElementsAre(103));
+  EXPECT_THAT(numbers(made->at(1)), ElementsAre(100, 101, 103));
 }
 
 TEST(Control, LoopOfNoRoundsCollectsNothing) {
-  const Result<Translation> made = translated(loop(0));
+  const Result<std::vector<EvaluatedOutput>> made = evaluate_model(loop(0));
   ASSERT_TRUE(made.ok()) << made.status().message();
-  EXPECT_THAT(numbers(made->outputs[0]), ElementsAre(100));
-  EXPECT_THAT(made->outputs[1].type.sizes, ElementsAre(0));
+  EXPECT_THAT(numbers(made->at(0)), ElementsAre(100));
+  EXPECT_THAT(made->at(1).type.sizes, ElementsAre(0));
 }
 
 TEST(Control, LoopHasALimit) {
@@ -130,12 +130,12 @@ TEST(Sequences, PlacesAndWhatIsNotThere) {
         initializer("b", ElementType::i64, {}, std::vector<int64_t>{6}),
         initializer("first", ElementType::i64, {}, std::vector<int64_t>{-2}),
         initializer("place", ElementType::i64, {}, std::vector<int64_t>{place})};
-    return translated(model);
+    return evaluate_model(model);
   };
-  const Result<Translation> last = at(-1);
+  const Result<std::vector<EvaluatedOutput>> last = at(-1);
   ASSERT_TRUE(last.ok()) << last.status().message();
-  EXPECT_THAT(numbers(last->outputs[0]), ElementsAre(6));
-  const Result<Translation> beyond = at(2);
+  EXPECT_THAT(numbers(last->at(0)), ElementsAre(6));
+  const Result<std::vector<EvaluatedOutput>> beyond = at(2);
   ASSERT_FALSE(beyond.ok());
   EXPECT_THAT(std::string(beyond.status().message()), HasSubstr("place 2 of 2 items"));
   model.graph.nodes = {node_of("Optional", {}, {"o"}), node_of("OptionalGetElement", {"o"}, {"y"})};
@@ -158,7 +158,7 @@ TEST(Strings, PatternsSeeCharactersNotBytes) {
     return evaluate_node("RegexFullMatch", 20, {text("pattern", std::move(pattern))},
                          {strings({"\u00e9", "ab", "\xff", ""})});
   };
-  const Result<TranslatedOutput> one = match(".");
+  const Result<EvaluatedOutput> one = match(".");
   ASSERT_TRUE(one.ok()) << one.status().message();
   EXPECT_THAT(numbers(*one), ElementsAre(1, 0, 1, 0));
   EXPECT_EQ(match("(").status().code(), StatusCode::unsupported);
@@ -167,14 +167,14 @@ TEST(Strings, PatternsSeeCharactersNotBytes) {
 
 // A pattern that tries every way of dividing the text would not end.
 TEST(Strings, PatternsTakeTimeThatGrowsWithTheText) {
-  const Result<TranslatedOutput> made = evaluate_node(
+  const Result<EvaluatedOutput> made = evaluate_node(
       "RegexFullMatch", 20, {text("pattern", "(a*)*b")}, {strings({std::string(5000, 'a')})});
   ASSERT_TRUE(made.ok()) << made.status().message();
   EXPECT_THAT(numbers(*made), ElementsAre(0));
 }
 
 TEST(Strings, LettersOfAllLanguagesChangeCase) {
-  const Result<TranslatedOutput> made = evaluate_node(
+  const Result<EvaluatedOutput> made = evaluate_node(
       "StringNormalizer", 10, {text("case_change_action", "UPPER")}, {strings({"\u00e9\u03b1z"})});
   ASSERT_TRUE(made.ok()) << made.status().message();
   EXPECT_THAT(made->strings, ElementsAre("\u00c9\u0391Z"));

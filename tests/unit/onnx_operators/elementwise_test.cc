@@ -15,12 +15,12 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::vector<double> result(const Result<TranslatedOutput>& made) {
+std::vector<double> result(const Result<EvaluatedOutput>& made) {
   EXPECT_TRUE(made.ok()) << made.status().message();
   return made.ok() ? numbers(*made) : std::vector<double>();
 }
 
-std::string message(const Result<TranslatedOutput>& made) {
+std::string message(const Result<EvaluatedOutput>& made) {
   return made.ok() ? "" : made.status().message();
 }
 

@@ -7,10 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "evaluate_model.h"
 #include "stria/base/result.h"
 #include "stria/onnx/translate/graph_translator.h"
-#include "stria/onnx/translate/translate.h"
-#include "stria/runtime/host/evaluate_tile.h"
 #include "stria/type/scalar.h"
 
 namespace stria::onnx {
@@ -54,7 +53,7 @@ inline Attribute text(std::string name, std::string value) {
 }
 
 // The first output.
-inline Result<TranslatedOutput> evaluate_node(
+inline Result<EvaluatedOutput> evaluate_node(
     std::string op_type, int64_t version, std::vector<Attribute> attributes,
     std::vector<std::shared_ptr<const TensorData>> inputs) {
   Model model;
@@ -67,23 +66,21 @@ inline Result<TranslatedOutput> evaluate_node(
   model.graph.nodes = {node};
   model.graph.initializers = std::move(inputs);
   model.graph.outputs = {{"Result", {}}};
-  TranslateOptions options;
-  options.evaluate = evaluate_tile;
-  STRIA_ASSIGN(Translation made, translate(model, options));
-  return std::move(made.outputs[0]);
+  STRIA_ASSIGN(std::vector<EvaluatedOutput> made, evaluate_model(model));
+  return std::move(made[0]);
 }
 
-inline std::vector<double> numbers(const TranslatedOutput& output) {
+inline std::vector<double> numbers(const EvaluatedOutput& output) {
   std::vector<double> out;
-  for (int64_t e = 0; e < output.known->element_count(); ++e)
-    out.push_back(load_scalar(output.known->type(), output.known->data(), e).to_double());
+  for (int64_t e = 0; e < output.elements->element_count(); ++e)
+    out.push_back(load_scalar(output.elements->type(), output.elements->data(), e).to_double());
   return out;
 }
 
 template <typename T>
-std::vector<T> elements(const TranslatedOutput& output) {
-  std::vector<T> out(static_cast<size_t>(output.known->element_count()));
-  std::memcpy(out.data(), output.known->data(), out.size() * sizeof(T));
+std::vector<T> elements(const EvaluatedOutput& output) {
+  std::vector<T> out(static_cast<size_t>(output.elements->element_count()));
+  std::memcpy(out.data(), output.elements->data(), out.size() * sizeof(T));
   return out;
 }
 

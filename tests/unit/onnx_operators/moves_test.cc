@@ -37,7 +37,7 @@ std::shared_ptr<const TensorData> counted(std::vector<int64_t> dims) {
   return initializer("X", ElementType::fp32, std::move(dims), values);
 }
 
-std::string outcome(const Result<TranslatedOutput>& made) {
+std::string outcome(const Result<EvaluatedOutput>& made) {
   if (!made.ok()) return made.status().message();
   std::string out;
   for (const double each : numbers(*made))
@@ -106,7 +106,7 @@ TEST(Moves, PadsWiderThanTheTensor) {
 }
 
 TEST(Moves, SqueezeAndUnsqueezeAsAttributesSay) {
-  const auto sizes = [](const Result<TranslatedOutput>& made) {
+  const auto sizes = [](const Result<EvaluatedOutput>& made) {
     EXPECT_TRUE(made.ok()) << made.status().message();
     return made.ok() ? made->type.sizes : std::vector<int64_t>();
   };
@@ -124,7 +124,7 @@ TEST(Index, TopKOfLongRows) {
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 7919 % 1000);
   values[4321] = NAN;
   const auto best = [&](int64_t largest) {
-    const Result<TranslatedOutput> made =
+    const Result<EvaluatedOutput> made =
         evaluate_node("TopK", 11, {integer("largest", largest)},
                       {vector_input("X", ElementType::fp32, values), list("K", {4})});
     EXPECT_TRUE(made.ok()) << made.status().message();

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "evaluate_model.h"
 #include "stria/onnx/translate/graph_translator.h"
 #include "stria/onnx/translate/translate.h"
-#include "stria/runtime/host/evaluate_tile.h"
 #include "stria/type/scalar.h"
 
 namespace stria::onnx {
@@ -65,13 +65,12 @@ class OneNode {
       model_.graph.outputs.push_back({name, {}});
     }
     model_.graph.nodes = {node_};
-    options_.evaluate = evaluate_tile;
-    STRIA_ASSIGN(const Translation made, translate(model_, options_));
+    STRIA_ASSIGN(const std::vector<EvaluatedOutput> made, evaluate_model(model_, options_));
     std::vector<double> out;
-    for (const TranslatedOutput& output : made.outputs) {
-      sizes_ = output.known->sizes();
-      for (int64_t e = 0; e < output.known->element_count(); ++e)
-        out.push_back(load_scalar(output.known->type(), output.known->data(), e).to_double());
+    for (const EvaluatedOutput& output : made) {
+      sizes_ = output.elements->sizes();
+      for (int64_t e = 0; e < output.elements->element_count(); ++e)
+        out.push_back(load_scalar(output.elements->type(), output.elements->data(), e).to_double());
     }
     return out;
   }

@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-Result<TranslatedOutput> decoded(const std::string& file, const char* format = "RGB") {
+Result<EvaluatedOutput> decoded(const std::string& file, const char* format = "RGB") {
   const std::vector<uint8_t> bytes(file.begin(), file.end());
   return evaluate_node("ImageDecoder", 20, {text("pixel_format", format)},
                        {vector_input("X", ElementType::u8, bytes)});
@@ -44,7 +44,7 @@ TEST(Picture, PlainKinds) {
         {std::string("P5 2 1 255\nab"), "Grayscale", "ab"},
         {bitmap(), "RGB", "defabc"},
         {tiff_of_rows(2), "Grayscale", "abcd"}}) {
-    const Result<TranslatedOutput> made = decoded(file, format);
+    const Result<EvaluatedOutput> made = decoded(file, format);
     ASSERT_TRUE(made.ok()) << made.status().message();
     const std::vector<char> got = elements<char>(*made);
     EXPECT_EQ(std::string(got.begin(), got.end()), wanted);
@@ -55,7 +55,7 @@ TEST(Picture, FilesThatEndEarly) {
   for (const std::string& file : {std::string("P6 2 1 255\nabcdef"), bitmap(), tiff_of_rows(2)})
     for (size_t length = 2; length < file.size(); ++length)
       EXPECT_FALSE(decoded(file.substr(0, length)).ok()) << length;
-  const Result<TranslatedOutput> many = decoded(tiff_of_rows(1 << 24));
+  const Result<EvaluatedOutput> many = decoded(tiff_of_rows(1 << 24));
   ASSERT_FALSE(many.ok());
   EXPECT_THAT(std::string(many.status().message()), HasSubstr("ends too early"));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device Stripe that is kept between processes: found again for the same program, pipeline and
 // model, and whatever else is there is a miss.
-#include "stria/runtime/kept_plan.h"
+#include "stria/runtime/host/kept_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inputs/program_inputs.h"
 
+#include "inputs/onnx_inputs.h"
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/type/tensor_shape.h"
@@ -46,6 +47,26 @@ Result<HostTensor> read_input(const ProgramInput& input, const TensorSource& sou
 }
 
 }  // namespace
+
+Result<std::vector<NamedSource>> parse_sources(const std::vector<std::string>& texts) {
+  STRIA_ASSIGN(const std::vector<NamedValue> given, parse_named_values("--input", texts, true));
+  std::vector<NamedSource> sources;
+  for (const NamedValue& input : given) {
+    auto source = parse_tensor_source(input.value);
+    if (!source.ok()) return source.status().with_context("--input " + input.name);
+    sources.push_back({input.name, std::move(*source)});
+  }
+  return sources;
+}
+
+Outcome read_program(const std::string& path, const std::string& function,
+                     const std::vector<NamedSource>& sources, const std::vector<ShapeText>& shapes,
+                     Wanted wanted, Program& program, ReadInputs& in) {
+  if (is_onnx(path) && function.empty())
+    return read_onnx(path, sources, shapes, wanted, program, in);
+  STRIA_OR_FAIL(program, ExitCode::program, Program::read(path, function));
+  return Outcome();
+}
 
 InputTypes types_of_shapes(const Program& program, const std::vector<ShapeText>& shapes) {
   InputTypes types;

@@ -13,6 +13,32 @@
 
 namespace stria::command {
 
+struct NamedSource {
+  std::string name;
+  TensorSource source;
+};
+// What --input says. ExitCode::usage material: invalid_argument for a malformed one.
+Result<std::vector<NamedSource>> parse_sources(const std::vector<std::string>& texts);
+
+struct ReadInputs {
+  std::vector<HostTensor> tensors;  // one per input, if none is missing
+  InputTypes types;
+  // Of the first input without a source: what to say about it; ok if there is none.
+  Status missing;
+};
+
+enum class Wanted {
+  sizes,   // of every input; elements only where --input gives them
+  values,  // of every input, from --input
+  random,  // the same; random numbers where --input gives none
+};
+// Reads a .tile or .onnx file. What a model leaves open has to be known when a program is made of
+// it: `in` gets what read_inputs would give, as far as it is wanted. Of a .tile file it gets
+// nothing.
+Outcome read_program(const std::string& path, const std::string& function,
+                     const std::vector<NamedSource>& sources, const std::vector<ShapeText>& shapes,
+                     Wanted wanted, Program& program, ReadInputs& in);
+
 // Types and sizes of the inputs of `program` that --shape gives; fp32 where no type is said.
 InputTypes types_of_shapes(const Program& program, const std::vector<ShapeText>& shapes);
 
@@ -26,17 +52,7 @@ Outcome check_output_names(const Program& program, const std::vector<NamedValue>
 Outcome lower(const Program& program, const InputTypes& types, const CompileOptions& how,
               Compilation& out);
 
-struct NamedSource {
-  std::string name;
-  TensorSource source;
-};
 // Reads or makes every input of `program` that has a source, in the program's order.
-struct ReadInputs {
-  std::vector<HostTensor> tensors;  // one per input, if none is missing
-  InputTypes types;
-  // Of the first input without a source: what to say about it; ok if there is none.
-  Status missing;
-};
 Outcome read_inputs(const Program& program, const std::vector<NamedSource>& sources,
                     const std::vector<ShapeText>& shapes, ReadInputs& out);
 

@@ -17,7 +17,7 @@
 #include "stria/base/temporary_file.h"
 #include "stria/base/text.h"
 #include "stria/interp/program_values.h"
-#include "stria/runtime/intrinsics.h"
+#include "stria/runtime/host/intrinsics.h"
 
 namespace stria::command {
 namespace {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "inputs/onnx_inputs.h"
 #include "inputs/open_device.h"
 #include "inputs/program_inputs.h"
 #include "inputs/template_settings.h"
@@ -45,11 +46,19 @@ class FileNames {
 Outcome compile_program(const CompileOptionsText& options, ReproducerFile& reproducer) {
   STRIA_OR_FAIL(std::vector<ShapeText> shapes, ExitCode::usage, parse_shapes(options.shapes));
   STRIA_FAIL_IF_ERROR(ExitCode::usage, parse_device_selector(options.device).status());
-  STRIA_OR_FAIL(Program program, ExitCode::program,
-                Program::read(options.program, options.function));
+  STRIA_OR_FAIL(const std::vector<NamedSource> given, ExitCode::usage,
+                parse_sources(options.inputs));
+  Program program;
+  ReadInputs in;
+  STRIA_FAIL_IF(
+      read_program(options.program, options.function, given, shapes, Wanted::sizes, program, in));
+  const bool onnx = is_onnx(options.program);
   std::vector<std::string> names;
-  for (const ShapeText& shape : shapes) names.push_back(shape.name);
-  const InputTypes types = types_of_shapes(program, shapes);
+  if (!onnx)
+    for (const ShapeText& shape : shapes) names.push_back(shape.name);
+  InputTypes types = types_of_shapes(program, shapes);
+  if (!onnx) STRIA_FAIL_IF(read_inputs(program, given, shapes, in));
+  for (const auto& [name, type] : in.types) types[name] = type;
   for (const ProgramInput& input : program.inputs()) {
     if (types.count(input.name)) continue;
     STRIA_FAIL_IF(check_input_names(program, "--shape", names));  // perhaps only misspelled

@@ -15,6 +15,7 @@ struct CompileOptionsText {
   std::string program;
   std::string function;
   std::string device;
+  std::vector<std::string> inputs;  // NAME=SOURCE, for what it says of sizes
   std::vector<std::string> shapes;  // NAME=2,3[:TYPE]
   std::string dump_dir;             // empty: none
   std::string output;

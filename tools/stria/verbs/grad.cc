@@ -3,13 +3,24 @@
 
 #include <cstdio>
 
+#include "inputs/onnx_inputs.h"
+#include "inputs/program_inputs.h"
 #include "message.h"
 #include "stria/runtime/program.h"
 
 namespace stria::command {
 
 Outcome grad(const GradOptions& options) {
-  STRIA_OR_FAIL(Program program, ExitCode::program, Program::read(options.file));
+  STRIA_OR_FAIL(const std::vector<NamedSource> sources, ExitCode::usage,
+                parse_sources(options.inputs));
+  STRIA_OR_FAIL(const std::vector<ShapeText> shapes, ExitCode::usage, parse_shapes(options.shapes));
+  if (!is_onnx(options.file) && (!sources.empty() || !shapes.empty()))
+    return Outcome(ExitCode::usage,
+                   invalid_argument("--input and --shape say what an .onnx file leaves open: a "
+                                    "derivative of Tile serves every size"));
+  Program program;
+  ReadInputs in;
+  STRIA_FAIL_IF(read_program(options.file, "", sources, shapes, Wanted::sizes, program, in));
   Result<Program> made = program.gradient(
       {options.function, options.wrt, options.of, options.keep_results, options.name});
   if (!made.ok())

@@ -11,6 +11,8 @@ namespace stria::command {
 
 struct GradOptions {
   std::string file;
+  std::vector<std::string> inputs;  // NAME=SOURCE, of an ONNX model
+  std::vector<std::string> shapes;  // NAME=2,3[:TYPE], likewise
   std::vector<std::string> wrt;
   std::string function;
   std::string of;

@@ -18,7 +18,7 @@
 #include "stria/pass/pipeline.h"
 #include "stria/pass/reproducer.h"
 #include "stria/passes/all_passes.h"
-#include "stria/runtime/intrinsics.h"
+#include "stria/runtime/host/intrinsics.h"
 #include "stria/stripe/text/parser.h"
 #include "stria/stripe/text/printer.h"
 #include "stria/stripe/verify/verifier.h"

@@ -15,7 +15,7 @@
 #include "stria/base/file.h"
 #include "stria/pass/reproducer.h"
 #include "stria/pass/shrink.h"
-#include "stria/runtime/intrinsics.h"
+#include "stria/runtime/host/intrinsics.h"
 #include "stria/stripe/text/parser.h"
 #include "stria/stripe/text/printer.h"
 #include "stria/stripe/verify/verifier.h"

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "inputs/onnx_inputs.h"
 #include "inputs/open_device.h"
 #include "inputs/program_inputs.h"
 #include "inputs/template_settings.h"
@@ -34,6 +35,7 @@ constexpr double kMaxSeconds = 1;
 
 // The command line after its spelling has been checked, before anything has been opened.
 struct Request {
+  std::string program;  // a file
   std::vector<NamedSource> sources;
   std::vector<ShapeText> shapes;
   std::vector<NamedValue> outputs;
@@ -53,16 +55,11 @@ struct Request {
 
 Outcome parse_request(const RunOptions& options, Request& request) {
   STRIA_FAIL_IF_ERROR(ExitCode::usage, parse_device_selector(options.device).status());
-  STRIA_OR_FAIL(std::vector<NamedValue> inputs, ExitCode::usage,
-                parse_named_values("--input", options.inputs, true));
+  STRIA_OR_FAIL(request.sources, ExitCode::usage, parse_sources(options.inputs));
+  request.program = options.program;
   std::vector<NamedFile> read = {{"PROG", options.program}}, written;
-  for (const NamedValue& input : inputs) {
-    auto source = parse_tensor_source(input.value);
-    if (!source.ok())
-      return Outcome(ExitCode::usage, source.status().with_context("--input " + input.name));
-    if (!source->path.empty()) read.push_back({"--input " + input.name, source->path});
-    request.sources.push_back({input.name, std::move(*source)});
-  }
+  for (const NamedSource& input : request.sources)
+    if (!input.source.path.empty()) read.push_back({"--input " + input.name, input.source.path});
   STRIA_OR_FAIL(request.shapes, ExitCode::usage, parse_shapes(options.shapes));
   STRIA_OR_FAIL(request.outputs, ExitCode::usage,
                 parse_named_values("--output", options.outputs, false));
@@ -78,8 +75,10 @@ Outcome parse_request(const RunOptions& options, Request& request) {
 // Reads inputs and lowers the program; says in the right order what is wrong with either.
 Outcome bind_program(const Program& program, const Request& request, const CompileOptions& how,
                      ReadInputs& in, Compilation& generic, double& lower_seconds) {
-  STRIA_FAIL_IF(read_inputs(program, request.sources, request.shapes, in));
+  const bool onnx = is_onnx(request.program);  // its inputs are read
+  if (!onnx) STRIA_FAIL_IF(read_inputs(program, request.sources, request.shapes, in));
   auto check_names = [&]() -> Outcome {
+    if (onnx) return Outcome();
     STRIA_FAIL_IF(check_input_names(program, "--input", request.source_names()));
     return check_input_names(program, "--shape", request.shape_names());
   };
@@ -168,8 +167,10 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   Request request;
   STRIA_FAIL_IF(parse_request(options, request));
   const Clock::time_point parse_begin = Clock::now();
-  STRIA_OR_FAIL(Program program, ExitCode::program,
-                Program::read(options.program, options.function));
+  Program program;
+  ReadInputs in;
+  STRIA_FAIL_IF(read_program(options.program, options.function, request.sources, request.shapes,
+                             Wanted::values, program, in));
   const double parse_seconds = seconds_since(parse_begin);
   TemplateSettings parameters;
   STRIA_FAIL_IF(parse_settings(options.settings, parameters));
@@ -189,7 +190,6 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
     STRIA_FAIL_IF_ERROR(ExitCode::usage,
                         CompileDriver::check_parameters(device, how).with_context("--set"));
   }
-  ReadInputs in;
   Compilation generic;
   double lower_seconds = 0;
   STRIA_FAIL_IF(bind_program(program, request, how, in, generic, lower_seconds));

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "inputs/onnx_inputs.h"
 #include "inputs/open_device.h"
 #include "inputs/pipeline_file.h"
 #include "inputs/program_inputs.h"
@@ -18,8 +19,8 @@
 #include "stria/hal/files/sha256.h"
 #include "stria/pass/pipeline.h"
 #include "stria/runtime/check.h"
+#include "stria/runtime/host/intrinsics.h"
 #include "stria/runtime/inside.h"
-#include "stria/runtime/intrinsics.h"
 #include "stria/stripe/text/printer.h"
 #include "validate/scalesim_topology.h"
 #include "validate/validation.h"
@@ -97,9 +98,21 @@ Outcome read_target(const SimOptions& options, Target& target) {
 
 // The program with an input for each parameter: what --input gives, else random numbers of the
 // sizes that --shape gives.
-Outcome read_program(const SimOptions& options, const Program& program, ReadInputs& in,
-                     Compilation& generic) {
-  STRIA_OR_FAIL(std::vector<ShapeText> shapes, ExitCode::usage, parse_shapes(options.shapes));
+Outcome read_onnx_program(const SimOptions& options, const std::vector<ShapeText>& shapes,
+                          Program& program, ReadInputs& in, Compilation& generic) {
+  STRIA_OR_FAIL(const std::vector<NamedSource> sources, ExitCode::usage,
+                parse_sources(options.inputs));
+  STRIA_FAIL_IF(read_program(options.program, options.function, sources, shapes,
+                             options.timing_only ? Wanted::sizes : Wanted::random, program, in));
+  const CompileOptions how{.constants = {options.constants.begin(), options.constants.end()}};
+  STRIA_FAIL_IF(lower(program, in.types, how, generic));
+  print_diagnostics(generic.warnings);
+  return Outcome();
+}
+
+Outcome read_tile_program(const SimOptions& options, const std::vector<ShapeText>& shapes,
+                          Program& program, ReadInputs& in, Compilation& generic) {
+  STRIA_OR_FAIL(program, ExitCode::program, Program::read(options.program, options.function));
   STRIA_OR_FAIL(std::vector<NamedValue> given, ExitCode::usage,
                 parse_named_values("--input", options.inputs, true));
   std::vector<std::string> input_names, shape_names;
@@ -161,12 +174,16 @@ Outcome specialize(const Target& target, Compilation& compilation) {
 Outcome run_values(const Compilation& compilation, const sim::PartOrder& order,
                    const ReadInputs& in) {
   std::map<std::string, void*> memory;
-  std::vector<HostTensor> inputs, outputs;
+  std::vector<HostTensor> inputs, weights, outputs;
   const tile::BoundProgram& bound = compilation.bound;
-  for (size_t i = 0; i < bound.inputs.size(); ++i) {
-    STRIA_OR_FAIL(HostTensor copy, ExitCode::program, in.tensors[i].clone());
-    inputs.push_back(std::move(copy));
-    memory[bound.tensors[bound.inputs[i]].name] = inputs.back().data();
+  const ProgramBinding* const binding = compilation.binding.get();
+  for (const tile::TensorId id : bound.inputs) {
+    const std::string& name = bound.tensors[id].name;
+    const bool is_bound = binding != nullptr && binding->values.contains(name);
+    const HostTensor& from = is_bound ? *binding->values.at(name) : in.tensors[inputs.size()];
+    STRIA_OR_FAIL(HostTensor copy, ExitCode::program, from.clone());
+    memory[name] = copy.data();
+    (is_bound ? weights : inputs).push_back(std::move(copy));
   }
   for (size_t tensor : bound.outputs) {
     const tile::BoundTensor& like = bound.tensors[tensor];
@@ -264,11 +281,12 @@ Outcome sim(const SimOptions& options) {
   Target target;
   STRIA_FAIL_IF(read_target(options, target));
   STRIA_FAIL_IF(check_report_files(options, target.steps));
-  STRIA_OR_FAIL(Program program, ExitCode::program,
-                Program::read(options.program, options.function));
+  STRIA_OR_FAIL(const std::vector<ShapeText> shapes, ExitCode::usage, parse_shapes(options.shapes));
+  Program program;
   ReadInputs in;
   Compilation compilation;
-  STRIA_FAIL_IF(read_program(options, program, in, compilation));
+  STRIA_FAIL_IF((is_onnx(options.program) ? read_onnx_program : read_tile_program)(
+      options, shapes, program, in, compilation));
   STRIA_FAIL_IF(specialize(target, compilation));
 
   sim::SimulationReport report;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/runtime/host_functions.h"
+#include "stria/runtime/host/host_functions.h"
 
 #include "stria/interp/kernel_plan.h"
 #include "stria/stripe/text/parser.h"

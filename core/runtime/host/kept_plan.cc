@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/runtime/kept_plan.h"
+#include "stria/runtime/host/kept_plan.h"
 
 #include <elf.h>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/runtime/intrinsics.h"
+#include "stria/runtime/host/intrinsics.h"
 
 #include "stria/builtins/builtin.h"
 #include "stria/builtins/evaluate.h"

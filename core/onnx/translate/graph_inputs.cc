@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands at the beginning of a graph: inputs and initialisers.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
+
+#include "stria/base/status.h"
+#include "stria/onnx/translate/graph_translator.h"
+
+namespace stria::onnx {
+namespace {
+
+// "[batch, 3, ?]"
+std::string text_of(const std::vector<Dimension>& dims) {
+  std::vector<std::string> out;
+  for (const Dimension& dim : dims)
+    out.push_back(dim.size                ? std::to_string(*dim.size)
+                  : dim.parameter.empty() ? "?"
+                                          : dim.parameter);
+  return fmt::format("[{}]", fmt::join(out, ", "));
+}
+
+Status wrong(const ValueInfo& info, std::string_view text) {
+  return invalid_argument("input '{}': {}", info.name, text);
+}
+
+// Whether elements of that type and these sizes are what the model says of the input.
+Status check_value(const ValueInfo& info, const HostTensor& value, ElementType element) {
+  if (info.type.kind != ValueType::Kind::tensor) return Status();
+  const std::optional<DataType> type = tile_type_of(info.type.type);
+  if (!type || value.type() != *type ||
+      (element != ElementType::undefined && element != info.type.type))
+    return wrong(info, fmt::format("elements of type {} are given, the model says {}",
+                                   element == ElementType::undefined ? name_of(value.type())
+                                                                     : name_of(element),
+                                   name_of(info.type.type)));
+  if (!info.type.dims) return Status();
+  const std::vector<Dimension>& dims = *info.type.dims;
+  bool fits = dims.size() == value.sizes().size();
+  for (size_t d = 0; fits && d < dims.size(); ++d)
+    fits = !dims[d].size || *dims[d].size == value.sizes()[d];
+  if (fits) return Status();
+  return wrong(info, fmt::format("sizes [{}] are given, the model says {}",
+                                 fmt::join(value.sizes(), ", "), text_of(dims)));
+}
+
+}  // namespace
+
+Status GraphTranslator::add_initializers(const Graph& graph, Scope& scope) {
+  for (const std::shared_ptr<const TensorData>& data : graph.initializers) {
+    // An initialiser is the default of an input of the same name.
+    if (scope.values.contains(data->name)) continue;
+    ValuePtr value;
+    if (data->type == ElementType::string) {
+      value = std::make_shared<Value>();
+      value->kind = Value::Kind::strings;
+      value->name = data->name;
+      value->type.sizes = data->dims;
+      value->strings = data->strings;
+    } else {
+      STRIA_ASSIGN(HostTensor elements, host_tensor_of(*data));
+      value = known(data->name, std::move(elements), data->type);
+    }
+    scope.values[data->name] = value;
+  }
+  return {};
+}
+
+ValuePtr GraphTranslator::bound(const std::string& name, const KnownValue& given,
+                                const ValueType& type) {
+  if (given.kind == Value::Kind::tensor) {
+    const bool says = given.element == ElementType::undefined;
+    return known(name, given.tensor, says ? type.type : given.element);
+  }
+  auto value = std::make_shared<Value>();
+  value->kind = given.kind;
+  value->name = name;
+  value->type.sizes = given.sizes;
+  value->strings = given.strings;
+  for (const KnownValue& item : given.items) value->items.push_back(bound(name, item, {}));
+  return value;
+}
+
+Result<std::vector<int64_t>> GraphTranslator::sizes_of(const ValueInfo& info) {
+  const auto given = options_.sizes.find(info.name);
+  if (!info.type.dims) {
+    if (given != options_.sizes.end()) return given->second;
+    return wrong(info, "the model does not say its sizes: give them");
+  }
+  const std::vector<Dimension>& dims = *info.type.dims;
+  if (given != options_.sizes.end() && given->second.size() != dims.size())
+    return wrong(info, fmt::format("{} sizes are given, the model says {}", given->second.size(),
+                                   text_of(dims)));
+  std::vector<int64_t> sizes;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const Dimension& dim = dims[d];
+    const auto known = dims_.find(dim.parameter);
+    if (given != options_.sizes.end()) {
+      if (dim.size && *dim.size != given->second[d])
+        return wrong(info, fmt::format("dimension {} has {} elements, the model says {}", d,
+                                       given->second[d], text_of(dims)));
+      sizes.push_back(given->second[d]);
+    } else if (dim.size) {
+      sizes.push_back(*dim.size);
+    } else if (!dim.parameter.empty() && known != dims_.end()) {
+      sizes.push_back(known->second);
+    } else {
+      return wrong(info, fmt::format("the model leaves sizes open: {}", text_of(dims)));
+    }
+    if (sizes.back() < 0)
+      return wrong(info, fmt::format("dimension {} has {} elements", d, sizes.back()));
+  }
+  return sizes;
+}
+
+Status GraphTranslator::add_input(const ValueInfo& info, Scope& scope) {
+  if (const auto at = options_.values.find(info.name); at != options_.values.end()) {
+    if (at->second.kind == Value::Kind::tensor)
+      STRIA_RETURN_IF_ERROR(check_value(info, *at->second.tensor, at->second.element));
+    scope.values[info.name] = bound(info.name, at->second, info.type);
+    return {};
+  }
+  // An optional that holds a tensor is that tensor.
+  if (info.type.kind == ValueType::Kind::optional && info.type.element &&
+      options_.sizes.contains(info.name))
+    return add_input({info.name, *info.type.element}, scope);
+  const std::optional<DataType> type = tile_type_of(info.type.type);
+  if (info.type.kind != ValueType::Kind::tensor || !type) {
+    missing_.inputs_by_value.push_back(info.name);
+    scope.values[info.name] = nullptr;
+    return {};
+  }
+  auto value = std::make_shared<Value>();
+  value->name = info.name;
+  value->type.type = *type;
+  value->element = info.type.type;
+  value->depends_on = {info.name};
+  STRIA_ASSIGN(value->type.sizes, sizes_of(info));
+  scope.values[info.name] = value;
+  inputs_.push_back(value);
+  return {};
+}
+
+Status GraphTranslator::add_inputs(Scope& scope) {
+  dims_ = options_.dims;
+  for (const ValueInfo& input : model_.graph.inputs) {
+    const auto given = options_.sizes.find(input.name);
+    if (given == options_.sizes.end() || !input.type.dims) continue;
+    for (size_t d = 0; d < input.type.dims->size() && d < given->second.size(); ++d)
+      dims_.emplace((*input.type.dims)[d].parameter, given->second[d]);
+  }
+  std::set<std::string> defaults;
+  for (const auto& data : model_.graph.initializers) defaults.insert(data->name);
+  std::vector<std::string> failures;
+  for (const ValueInfo& input : model_.graph.inputs) {
+    const bool asked = options_.sizes.contains(input.name) || options_.values.contains(input.name);
+    if (defaults.contains(input.name) && !asked) continue;
+    if (const Status status = add_input(input, scope); !status.ok())
+      failures.push_back(status.message());
+  }
+  if (failures.empty()) return {};
+  return invalid_argument("'{}': {}", model_.file, fmt::join(failures, "\n"));
+}
+
+}  // namespace stria::onnx

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/runtime/host/program_binding.h"
+
+namespace stria {
+namespace {
+
+std::string tile_of(const std::vector<BoundName>& names, std::string_view name) {
+  for (const BoundName& one : names)
+    if (one.name == name) return one.tile;
+  return std::string(name);
+}
+
+}  // namespace
+
+std::string ProgramBinding::tile_input(std::string_view name) const {
+  return tile_of(inputs, name);
+}
+
+std::string ProgramBinding::tile_output(std::string_view name) const {
+  return tile_of(outputs, name);
+}
+
+std::string ProgramBinding::shown(std::string_view tile) const {
+  for (const auto* names : {&inputs, &outputs})
+    for (const BoundName& one : *names)
+      if (one.tile == tile) return one.name;
+  return std::string(tile);
+}
+
+}  // namespace stria

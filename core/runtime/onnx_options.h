@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an ONNX model leaves open, and a program made of it has to know.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stria/base/api.h"
+#include "stria/type/host_tensor.h"
+
+namespace stria {
+
+// Plain value; tensors are shared.
+struct STRIA_API OnnxOptions {
+  // Sizes of inputs, by name. Needed where the model leaves a dimension open.
+  std::map<std::string, std::vector<int64_t>> sizes;
+  // Sizes of dimensions that have names, for every input that has one of that name. What `sizes`
+  // says of a dimension holds for its name, too.
+  std::map<std::string, int64_t> dims;
+  // Inputs bound by value: they are no inputs of the program.
+  std::map<std::string, std::shared_ptr<const HostTensor>> values;
+  // Values at hand: they are bound like those of `values` if the program's sizes depend on them
+  // (axes, shapes, numbers of rounds), else they are not looked at.
+  std::map<std::string, std::shared_ptr<const HostTensor>> at_hand;
+};
+
+}  // namespace stria

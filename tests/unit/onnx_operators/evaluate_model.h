@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model computes by the interpreter, if all its inputs are known.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stria/base/result.h"
+#include "stria/onnx/translate/translate.h"
+#include "stria/runtime/host/evaluate_tile.h"
+#include "stria/tile/bind/bind.h"
+#include "stria/tile/syntax/parser.h"
+#include "stria/type/host_tensor.h"
+
+namespace stria::onnx {
+
+struct EvaluatedOutput : TranslatedOutput {
+  std::shared_ptr<const HostTensor> elements;  // of a tensor
+};
+
+inline Result<std::vector<EvaluatedOutput>> evaluate_model(const Model& model,
+                                                           TranslateOptions options = {}) {
+  options.evaluate = evaluate_tile;
+  STRIA_ASSIGN(const Translation made, translate(model, options));
+  std::map<std::string, std::shared_ptr<const HostTensor>> results;
+  if (!made.text.empty()) {
+    std::vector<std::string> names;
+    std::vector<std::shared_ptr<const HostTensor>> inputs;
+    for (const auto& [name, elements] : made.constants) {
+      names.push_back(name);
+      inputs.push_back(elements);
+    }
+    STRIA_ASSIGN(std::vector<HostTensor> elements,
+                 evaluate_tile(made.text, made.function, names, inputs));
+    STRIA_ASSIGN(const tile::Program parsed, tile::parse({"model.tile", made.text}));
+    STRIA_ASSIGN(const tile::Function* main, tile::entry_function(parsed, made.function));
+    for (size_t k = 0; k < elements.size(); ++k)
+      results[main->results[k].text] = std::make_shared<const HostTensor>(std::move(elements[k]));
+  }
+  std::vector<EvaluatedOutput> out;
+  for (const TranslatedOutput& output : made.outputs) out.push_back({output, results[output.tile]});
+  return out;
+}
+
+}  // namespace stria::onnx

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inputs/onnx_inputs.h"
+
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "message.h"
+#include "stria/base/shown_text.h"
+#include "stria/base/text.h"
+#include "stria/runtime/onnx_model.h"
+#include "stria/type/tensor_shape.h"
+
+namespace stria::command {
+namespace {
+
+using Tensors = std::map<std::string, std::shared_ptr<HostTensor>>;
+
+const OnnxInput* find_input(const OnnxModel& model, const std::string& name) {
+  for (const OnnxInput& input : model.inputs())
+    if (input.name == name) return &input;
+  return nullptr;
+}
+
+// The sizes of an input, if the model and `options` leave none of them open.
+std::optional<std::vector<int64_t>> sizes_of(const OnnxInput& input, const OnnxOptions& options) {
+  if (const auto at = options.sizes.find(input.name); at != options.sizes.end()) return at->second;
+  if (!input.has_dims) return std::nullopt;
+  std::vector<int64_t> sizes;
+  for (const OnnxDimension& dim : input.dims) {
+    const auto named = options.dims.find(dim.name);
+    if (!dim.size && named == options.dims.end()) return std::nullopt;
+    sizes.push_back(dim.size ? *dim.size : named->second);
+  }
+  return sizes;
+}
+
+// --shape names an input or an open dimension.
+Outcome add_shapes(const OnnxModel& model, const std::vector<ShapeText>& shapes,
+                   OnnxOptions& options) {
+  std::vector<std::string> names, dims;
+  for (const OnnxInput& input : model.inputs()) {
+    names.push_back(input.name);
+    for (const OnnxDimension& dim : input.dims)
+      if (!dim.name.empty()) dims.push_back(dim.name);
+  }
+  for (const ShapeText& shape : shapes) {
+    if (const OnnxInput* input = find_input(model, shape.name)) {
+      if (shape.type && input->type && *shape.type != *input->type)
+        return Outcome(ExitCode::program,
+                       invalid_argument("--shape: input '{}' has type {}, the model says {}",
+                                        input->name, name_of(*shape.type), name_of(*input->type)));
+      options.sizes[shape.name] = shape.sizes;
+      continue;
+    }
+    if (std::find(dims.begin(), dims.end(), shape.name) == dims.end()) {
+      std::vector<std::string> known = names;
+      known.insert(known.end(), dims.begin(), dims.end());
+      return Outcome(
+          ExitCode::usage,
+          not_found("--shape: '{}' has no input and no named dimension '{}'{} (it has: {})",
+                    model.name(), shown_name(shape.name), did_you_mean(shape.name, known),
+                    known.empty() ? "none" : join(known, ", ")));
+    }
+    if (shape.sizes.size() != 1 || shape.type)
+      return Outcome(ExitCode::usage,
+                     invalid_argument("--shape: the dimension '{}' takes one number: --shape {}=8",
+                                      shape.name, shape.name));
+    options.dims[shape.name] = shape.sizes[0];
+  }
+  return Outcome();
+}
+
+Outcome read_onnx_input(const OnnxInput& input, const TensorSource& source,
+                        const OnnxOptions& options, HostTensor& out) {
+  const std::string what = "input '" + input.name + "'";
+  if (!input.type)
+    return Outcome(ExitCode::program,
+                   unsupported("{} is {}: the command reads tensors only", what, input.element));
+  const std::optional<std::vector<int64_t>> sizes = sizes_of(input, options);
+  const auto check = [&](DataType type, const std::vector<int64_t>& read) {
+    if (type != *input.type)
+      return invalid_argument("'{}' is {}, the model says {}",
+                              source.path.empty() ? input.name : shown_name(source.path),
+                              to_string(type, read), input.text());
+    const auto given = options.sizes.find(input.name);
+    if (given == options.sizes.end() || given->second == read) return Status();
+    return invalid_argument("'{}' is {}, but --shape says {}", shown_name(source.path),
+                            to_string(type, read), to_string(type, given->second));
+  };
+  if (source.kind == TensorSource::Kind::random) {
+    if (!sizes)
+      return Outcome(ExitCode::program,
+                     invalid_argument("{} is random, but the model leaves its sizes open: {}; give "
+                                      "them: --shape {}=…",
+                                      what, input.text(), input.name));
+    const DataType type = source.type.value_or(*input.type);
+    STRIA_FAIL_IF_ERROR(ExitCode::program, check(type, *sizes));
+    STRIA_OR_FAIL(out, ExitCode::program, read_tensor(source, *sizes, type, what));
+    return Outcome();
+  }
+  auto tensor = read_tensor(source, {}, *input.type, what, check);
+  if (!tensor.ok()) return Outcome(ExitCode::program, tensor.status().with_context(what));
+  out = std::move(*tensor);
+  STRIA_FAIL_IF_ERROR(ExitCode::program, check(out.type(), out.sizes()).with_context(what));
+  return Outcome();
+}
+
+}  // namespace
+
+bool is_onnx(const std::string& path) { return std::filesystem::path(path).extension() == ".onnx"; }
+
+Outcome read_onnx(const std::string& path, const std::vector<NamedSource>& sources,
+                  const std::vector<ShapeText>& shapes, Wanted wanted, Program& program,
+                  ReadInputs& in) {
+  STRIA_OR_FAIL(const OnnxModel model, ExitCode::program, OnnxModel::read(path));
+  OnnxOptions options;
+  STRIA_FAIL_IF(add_shapes(model, shapes, options));
+  std::vector<std::string> names;
+  for (const OnnxInput& input : model.inputs()) names.push_back(input.name);
+  for (const NamedSource& source : sources)
+    if (find_input(model, source.name) == nullptr)
+      return Outcome(ExitCode::usage,
+                     not_found("--input: '{}' has no input '{}'{} (its inputs: {})", model.name(),
+                               shown_name(source.name), did_you_mean(source.name, names),
+                               names.empty() ? "none" : join(names, ", ")));
+  // Files first: what they say of named dimensions holds for random ones.
+  Tensors tensors;
+  for (const bool random : {false, true})
+    for (const NamedSource& source : sources) {
+      if ((source.source.kind == TensorSource::Kind::random) != random) continue;
+      const OnnxInput& input = *find_input(model, source.name);
+      auto tensor = std::make_shared<HostTensor>();
+      STRIA_FAIL_IF(read_onnx_input(input, source.source, options, *tensor));
+      options.sizes[input.name] = tensor->sizes();
+      for (size_t d = 0; d < input.dims.size() && d < tensor->sizes().size(); ++d)
+        if (!input.dims[d].name.empty())
+          options.dims.emplace(input.dims[d].name, tensor->sizes()[d]);
+      options.at_hand[input.name] = tensor;
+      tensors[input.name] = std::move(tensor);
+    }
+  std::vector<std::string> missing;
+  uint64_t seed = 0;
+  for (const OnnxInput& input : model.inputs()) {
+    ++seed;
+    if (tensors.contains(input.name) || input.has_default) continue;
+    if (wanted == Wanted::values)
+      missing.push_back(fmt::format("{}: --input {}=FILE", input.text(), input.name));
+    else if (!sizes_of(input, options))
+      missing.push_back(fmt::format("{}: --shape {}=…", input.text(), input.name));
+    else if (wanted == Wanted::random && input.type) {
+      TensorSource source;
+      source.kind = TensorSource::Kind::random;
+      source.seed = seed;
+      auto tensor = std::make_shared<HostTensor>();
+      STRIA_FAIL_IF(read_onnx_input(input, source, options, *tensor));
+      tensors[input.name] = std::move(tensor);
+    }
+  }
+  if (!missing.empty())
+    return Outcome(
+        ExitCode::program,
+        invalid_argument("'{}' needs {} for its inputs:\n  {}", model.name(),
+                         wanted == Wanted::values ? "values" : "sizes", join(missing, "\n  ")));
+  STRIA_OR_FAIL(program, ExitCode::program, model.program(options));
+  options.at_hand.clear();
+  for (const std::string& note : program.notes()) print_message(note);
+  for (const ProgramInput& input : program.inputs()) {
+    in.types[input.name] = *input.type;
+    if (wanted != Wanted::sizes) in.tensors.push_back(std::move(*tensors.at(input.name)));
+  }
+  return Outcome();
+}
+
+}  // namespace stria::command
