@@ -27,6 +27,11 @@ DeviceQueue::~DeviceQueue() {
   for (const CommandSlot& slot : free_) destroy(slot);
 }
 
+VkResult DeviceQueue::ask_whether_lost() {
+  const std::lock_guard<std::mutex> lock(submitting_);
+  return context_.vk().vkQueueSubmit2(handle_, 0, nullptr, nullptr);
+}
+
 VkResult DeviceQueue::submit(const VkSubmitInfo2& info) {
   const std::lock_guard<std::mutex> lock(submitting_);
   return context_.vk().vkQueueSubmit2(handle_, 1, &info, nullptr);

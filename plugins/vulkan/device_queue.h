@@ -36,6 +36,10 @@ class DeviceQueue {
 
   // One submission at a time, as the driver demands.
   VkResult submit(const VkSubmitInfo2& info);
+  // VK_ERROR_DEVICE_LOST if the device is lost, whatever those who wait are told: NVIDIA's driver
+  // (580, H100) tells who waits for a timeline semaphore nothing of a kernel that has written where
+  // no memory is. The wait times out for ever, and the semaphore keeps its value.
+  VkResult ask_whether_lost();
 
   // An empty command buffer, with so many timestamps if the queue can tell times. Throws
   // sdk::Error.

@@ -139,6 +139,7 @@ sdk::Outcome Queue::wait_for(const Submission& work) {
   VkResult code = VK_TIMEOUT;
   while (reached_.load(std::memory_order_relaxed) < value) {
     if (sdk::Outcome lost = context_.lost()) return lost;
+    const char* call = "vkWaitSemaphores";
     if (taken() < spin) {
       uint64_t reached = 0;
       code = vk.vkGetSemaphoreCounterValue(context_.handle(), semaphore_, &reached);
@@ -169,11 +170,14 @@ sdk::Outcome Queue::wait_for(const Submission& work) {
                       false);
         return context_.lost();
       }
-      if (code == VK_TIMEOUT) continue;
+      if (code == VK_TIMEOUT) {
+        call = "vkQueueSubmit2";
+        code = device_queue_.ask_whether_lost();
+        if (code != VK_ERROR_DEVICE_LOST) continue;
+      }
     }
     // Whatever else the driver answers, nobody will say what became of the work.
-    context_.lose(describe("vkWaitSemaphores", work) + ": " + name_of_code(code),
-                  code == VK_ERROR_DEVICE_LOST);
+    context_.lose(describe(call, work) + ": " + name_of_code(code), code == VK_ERROR_DEVICE_LOST);
     return context_.lost();
   }
   // A lost device may count its semaphores up to their ends.

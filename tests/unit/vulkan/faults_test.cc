@@ -358,6 +358,16 @@ TEST_P(VulkanLoss, ByTheDriverNamesItsKernelAndFreesNothing) {
   expect_nothing_freed();
 }
 
+// As NVIDIA's driver does it (DeviceQueue::ask_whether_lost).
+TEST_P(VulkanLoss, ThatTheDriverTellsNoWaiterNamesItsKernelAndFreesNothing) {
+  load_staged();
+  ASSERT_EQ(doubles(device()), "");
+  EXPECT_THAT(doubles(device_, [] { set_fault(kLostInSilence); }),
+              AllOf(HasSubstr("is lost: vkQueueSubmit2, queue '"),
+                    HasSubstr("kernel 'k0_double_it'"), HasSubstr("VK_ERROR_DEVICE_LOST")));
+  expect_nothing_freed();
+}
+
 INSTANTIATE_TEST_SUITE_P(All, VulkanLoss, ::testing::Values("auto", "always"));
 
 TEST_F(VulkanFaults, ADeviceThatIsLostTellsTheDriversReport) {

@@ -268,7 +268,8 @@ void VKAPI_CALL free_memory(VkDevice device, VkDeviceMemory memory,
                             const VkAllocationCallbacks* allocator) {
   if (memory) --stria_vulkan_memories;
   ++stria_vulkan_freed;
-  if (is(kLost) || is(kHangs) || is(kNowhere)) ++stria_vulkan_freed_after_loss;
+  if (is(kLost) || is(kHangs) || is(kLostInSilence) || is(kNowhere))
+    ++stria_vulkan_freed_after_loss;
   STRIA_REAL(vkFreeMemory)(device, memory, allocator);
 }
 
@@ -311,6 +312,10 @@ VkResult VKAPI_CALL submit(VkQueue queue, uint32_t count, const VkSubmitInfo2* i
   // Two of the plugin's may be one.
   static std::mutex* const mutex = new std::mutex;
   const std::lock_guard<std::mutex> lock(*mutex);
+  if (count == 0) {
+    if (is(kLostInSilence)) return VK_ERROR_DEVICE_LOST;
+    return STRIA_REAL(vkQueueSubmit2)(queue, count, infos, fence);
+  }
   ++stria_vulkan_submits;
   stria_vulkan_waits += static_cast<int>(infos->waitSemaphoreInfoCount);
   return STRIA_REAL(vkQueueSubmit2)(queue, count, infos, fence);
@@ -319,13 +324,14 @@ VkResult VKAPI_CALL submit(VkQueue queue, uint32_t count, const VkSubmitInfo2* i
 VkResult VKAPI_CALL counter(VkDevice device, VkSemaphore semaphore, uint64_t* value) {
   if (is(kLost)) return VK_ERROR_DEVICE_LOST;
   const VkResult code = STRIA_REAL(vkGetSemaphoreCounterValue)(device, semaphore, value);
-  if (is(kHangs)) *value = 0;
+  if (is(kHangs) || is(kLostInSilence)) *value = 0;
   return code;
 }
 
 VkResult VKAPI_CALL wait(VkDevice device, const VkSemaphoreWaitInfo* info, uint64_t timeout) {
   if (is(kLost)) return VK_ERROR_DEVICE_LOST;
-  if (!is(kHangs)) return STRIA_REAL(vkWaitSemaphores)(device, info, timeout);
+  if (!is(kHangs) && !is(kLostInSilence))
+    return STRIA_REAL(vkWaitSemaphores)(device, info, timeout);
   const timespec slice = {0, static_cast<long>(timeout % 1'000'000'000)};
   ::nanosleep(&slice, nullptr);
   return VK_TIMEOUT;

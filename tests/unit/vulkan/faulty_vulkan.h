@@ -28,6 +28,7 @@ enum VulkanFault : int {
   kRejects,          // the driver refuses to build
   kHangs,            // submissions never end
   kLost,             // submissions end with the loss of the device
+  kLostInSilence,    // the device is lost, and only who submits is told
   kNowhere,          // kernels get kNoAddress for their first tensor: a real device is really lost
 };
 constexpr unsigned kSmallBytes = 1 << 20;
