@@ -106,5 +106,42 @@ TEST(OnnxSignal, WrongTransforms) {
               HasSubstr("99999 points; at most 16384"));
 }
 
+// Inputs 0 and 255 become u8 without a rest, and so do states of zero: the first step is that of
+// LSTM with the weights that the integers stand for.
+TEST(Recurrent, DynamicQuantizeLstmIsLstmOfItsWeights) {
+  const std::vector<double> w = {10, -20, 30, 40, 5, 60, -70, 80};  // [1, 2, 4]
+  const std::vector<double> transposed = {10, 5, -20, 60, 30, -70, 40, 80};
+  constexpr double kScale = 1.0 / 8192;
+  std::vector<double> real, none(4, 0.0);
+  for (const double each : transposed) real.push_back(each * kScale);
+  const std::vector<double> x = {255, 0}, bias = {0.1, 0.2, 0.3, 0.4, 0, 0, 0, 0};
+  const auto plain = OneNode("LSTM", 14)
+                         .input({1, 1, 2}, x)
+                         .input({1, 4, 2}, real)
+                         .input({1, 4, 1}, none)
+                         .input({1, 8}, bias)
+                         .set("hidden_size", 1)
+                         .run(3);
+  const auto quantized = OneNode("DynamicQuantizeLSTM", 1, "com.microsoft")
+                             .input({1, 1, 2}, x)
+                             .input({1, 2, 4}, w, DataType::i8)
+                             .input({1, 1, 4}, none, DataType::i8)
+                             .input({1, 8}, bias)
+                             .no_input()
+                             .no_input()
+                             .no_input()
+                             .no_input()
+                             .input({1}, {kScale})
+                             .input({1}, {0}, DataType::i8)
+                             .input({1}, {kScale})
+                             .input({1}, {0}, DataType::i8)
+                             .set("hidden_size", 1)
+                             .run(3);
+  ASSERT_TRUE(plain.ok()) << plain.status().message();
+  ASSERT_TRUE(quantized.ok()) << quantized.status().message();
+  for (size_t e = 0; e < plain->size(); ++e) EXPECT_NEAR((*quantized)[e], (*plain)[e], 1e-6);
+  EXPECT_NE((*plain)[0], 0);
+}
+
 }  // namespace
 }  // namespace stria::onnx

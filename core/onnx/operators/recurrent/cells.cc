@@ -2,10 +2,10 @@
 // RNN, GRU and LSTM, unrolled: the number of steps is a size.
 #include <fmt/format.h>
 
-#include "stria/onnx/translate/operator.h"
 #include "stria/onnx/operators/recurrent/recurrent.h"
+#include "stria/onnx/translate/operator.h"
 
-namespace stria::onnx::operators {
+namespace stria::onnx {
 namespace {
 
 // The biases of W and R of each direction, added.
@@ -26,11 +26,13 @@ size_t activation_at(const Recurrent& of, int64_t direction, size_t place) {
 
 }  // namespace
 
+namespace operators {
+
 Status rnn(NodeWriter& node) {
   STRIA_ASSIGN(const Recurrent of, recurrent_of(node, 1, {"Tanh"}));
   const auto step = [&](int64_t d, const std::string& projected,
                         const std::vector<std::string>& now) -> Result<std::vector<std::string>> {
-    const std::string back = recurrence(node, of, now[0], d, 0, 1);
+    STRIA_ASSIGN(const std::string back, recurrence(node, of, now[0], d, 0, 1));
     STRIA_ASSIGN(const std::string next,
                  activate(node, of, activation_at(of, d, 0), projected + " + " + back));
     return std::vector<std::string>{next};
@@ -55,7 +57,7 @@ Status gru(NodeWriter& node) {
   const auto step = [&](int64_t d, const std::string& projected,
                         const std::vector<std::string>& now) -> Result<std::vector<std::string>> {
     const std::string& state = now[0];
-    const std::string back = recurrence(node, of, state, d, 0, linear ? 3 : 2);
+    STRIA_ASSIGN(const std::string back, recurrence(node, of, state, d, 0, linear ? 3 : 2));
     const size_t f = activation_at(of, d, 0), g = activation_at(of, d, 1);
     STRIA_ASSIGN(
         const std::string update,
@@ -71,7 +73,7 @@ Status gru(NodeWriter& node) {
       inner = fmt::format("{} * {}", reset, inner);
     } else {
       const std::string kept = node.let(fmt::format("{} * {}", reset, state));
-      inner = recurrence(node, of, kept, d, 2, 1);
+      STRIA_ASSIGN(inner, recurrence(node, of, kept, d, 2, 1));
     }
     STRIA_ASSIGN(const std::string hidden,
                  activate(node, of, g, gate(node, of, projected, 2) + " + " + inner));
@@ -81,9 +83,15 @@ Status gru(NodeWriter& node) {
   return run_steps(node, of, 1, bias, step);
 }
 
-// Gates: input, output, forget, cell. Peepholes: input, output, forget.
 Status lstm(NodeWriter& node) {
   STRIA_ASSIGN(const Recurrent of, recurrent_of(node, 4, {"Sigmoid", "Tanh", "Tanh"}));
+  return run_lstm(node, of);
+}
+
+}  // namespace operators
+
+// Gates: input, output, forget, cell. Peepholes: input, output, forget.
+Status run_lstm(NodeWriter& node, const Recurrent& of) {
   STRIA_ASSIGN(const int64_t coupled, node.integer_attribute("input_forget", 0));
   std::vector<std::vector<std::string>> peepholes(static_cast<size_t>(of.directions));
   if (node.has(7)) {
@@ -100,7 +108,7 @@ Status lstm(NodeWriter& node) {
   const auto step = [&](int64_t d, const std::string& projected,
                         const std::vector<std::string>& now) -> Result<std::vector<std::string>> {
     const std::string& cell = now[1];
-    const std::string back = recurrence(node, of, now[0], d, 0, 4);
+    STRIA_ASSIGN(const std::string back, recurrence(node, of, now[0], d, 0, 4));
     const std::string gates = node.let(projected + " + " + back);
     const auto with_peephole = [&](int64_t which, const std::string& state) {
       const std::string of_gate = gate(node, of, gates, which);
@@ -130,4 +138,4 @@ Status lstm(NodeWriter& node) {
   return run_steps(node, of, 2, both_biases(node, of), step);
 }
 
-}  // namespace stria::onnx::operators
+}  // namespace stria::onnx

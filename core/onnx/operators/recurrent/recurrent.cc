@@ -60,12 +60,14 @@ Status read_activations(NodeWriter& node, const std::vector<std::string>& otherw
 }  // namespace
 
 Result<Recurrent> recurrent_of(NodeWriter& node, int64_t gates,
-                               const std::vector<std::string>& activations) {
+                               const std::vector<std::string>& activations, Weights weights) {
   Recurrent out;
   out.gates = gates;
   STRIA_ASSIGN(out.x, node.tensor(0));
   STRIA_ASSIGN(out.w, node.tensor(1));
   STRIA_ASSIGN(out.r, node.tensor(2));
+  const bool small = weights == Weights::small_columns;
+  if (small) out.w = out.r = "";
   if (node.has(3)) {
     STRIA_ASSIGN(out.b, node.tensor(3));
   }
@@ -82,10 +84,12 @@ Result<Recurrent> recurrent_of(NodeWriter& node, int64_t gates,
   out.steps = node.size(0, out.by_batch ? 1 : 0);
   out.batch = node.size(0, out.by_batch ? 0 : 1);
   out.inputs = node.size(0, 2);
-  out.hidden = node.size(2, 2);
+  out.hidden = node.size(2, small ? 1 : 2);
   const int64_t rows = gates * out.hidden;
-  if (node.type(1).sizes != Sizes{out.directions, rows, out.inputs} ||
-      node.type(2).sizes != Sizes{out.directions, rows, out.hidden} ||
+  const auto wanted = [&](int64_t columns) {
+    return small ? Sizes{out.directions, columns, rows} : Sizes{out.directions, rows, columns};
+  };
+  if (node.type(1).sizes != wanted(out.inputs) || node.type(2).sizes != wanted(out.hidden) ||
       (node.has(3) && node.type(3).sizes != Sizes{out.directions, 2 * rows}))
     return node.error(
         fmt::format("W, R or B are not those of {} directions, {} inputs and {} "
@@ -132,8 +136,9 @@ std::string gate(NodeWriter& node, const Recurrent& of, const std::string& gates
                   access(gates, {"b", affine({{1, "h"}}, first * of.hidden)}));
 }
 
-std::string recurrence(NodeWriter& node, const Recurrent& of, const std::string& state,
-                       int64_t direction, int64_t first, int64_t count) {
+Result<std::string> recurrence(NodeWriter& node, const Recurrent& of, const std::string& state,
+                               int64_t direction, int64_t first, int64_t count) {
+  if (of.product) return of.product(node, 1, direction, state, {of.batch, of.hidden});
   return contract(node, '+', {"b", "q"}, {of.batch, count * of.hidden},
                   fmt::format("{}[b, k] * {}[{}, {}, k]", state, of.r, direction,
                               affine({{1, "q"}}, first * of.hidden)));
@@ -183,11 +188,17 @@ Status run_steps(NodeWriter& node, const Recurrent& of, size_t states,
       now.push_back(state);
     }
     // The inputs of all steps at once.
-    std::string inputs = contract(
-        node, '+', {"t", "b", "q"}, {of.steps, of.batch, rows},
-        fmt::format("{} * {}[{}, q, i]",
-                    access(of.x, of.by_batch ? Forms{"b", "t", "i"} : Forms{"t", "b", "i"}), of.w,
-                    d));
+    const std::string x = access(of.x, of.by_batch ? Forms{"b", "t", "i"} : Forms{"t", "b", "i"});
+    std::string inputs;
+    if (of.product) {
+      const Sizes sizes = {of.steps, of.batch, of.inputs};
+      const std::string ordered =
+          of.by_batch ? contract(node, '=', {"t", "b", "i"}, sizes, x) : of.x;
+      STRIA_ASSIGN(inputs, of.product(node, 0, d, ordered, sizes));
+    } else {
+      inputs = contract(node, '+', {"t", "b", "q"}, {of.steps, of.batch, rows},
+                        fmt::format("{} * {}[{}, q, i]", x, of.w, d));
+    }
     const std::string& row = bias[static_cast<size_t>(d)];
     if (!row.empty()) inputs = node.let(fmt::format("{} + {}", inputs, row));
     const bool backward = of.reverse || d == 1;
