@@ -186,11 +186,14 @@ class HardwareModel {
   // From the end of a kernel to the start of one that waits for it: the device has nothing to do.
   double drain_us = 0;
   // Float types whose subnormal operands and results it may take for zero (rule M23).
-  FlushedTypes flushed_subnormals;       // JSON: flushes_subnormals
-  std::vector<MemoryUnit> memories;      // by name
-  std::vector<ExecutionUnit> executors;  // by name
-  std::vector<TransferUnit> transfers;   // by name
-  std::vector<Bus> buses;                // as written
+  FlushedTypes flushed_subnormals;  // JSON: flushes_subnormals
+  // Types of elements that no kernel can have, stored or computed, and what is missing for each:
+  // "shaderFloat64".
+  std::map<DataType, std::string> lacking_types;  // JSON: lacks_types
+  std::vector<MemoryUnit> memories;               // by name
+  std::vector<ExecutionUnit> executors;           // by name
+  std::vector<TransferUnit> transfers;            // by name
+  std::vector<Bus> buses;                         // as written
   std::optional<GroupSettings> settings;
 
   const MemoryUnit* find_memory(std::string_view unit) const;

@@ -334,6 +334,20 @@ Status read_flushed(ObjectReader& model, FlushedTypes& flushed) {
   return {};
 }
 
+// {"fp64": "shaderFloat64"}
+Status read_lacking(ObjectReader& model, std::map<DataType, std::string>& types) {
+  const std::string key = "lacks_types";
+  if (!model.get(key)) return {};
+  ObjectReader reader = model.inside(key);
+  STRIA_RETURN_IF_ERROR(reader.check());
+  for (const std::string_view name : data_type_names()) {
+    std::string why;
+    STRIA_RETURN_IF_ERROR(reader.text(std::string(name), why));
+    if (!why.empty()) types[*parse_data_type(name)] = why;
+  }
+  return reader.finish();
+}
+
 Status read_power_of_two(ObjectReader& reader, const std::string& key, int64_t& value,
                          int64_t lower, int64_t upper) {
   STRIA_RETURN_IF_ERROR(reader.integer(key, value, lower, 1, static_cast<double>(upper)));
@@ -373,6 +387,7 @@ Status read_model_fields(const PlacedTexts& texts, const json& object, HardwareM
   STRIA_RETURN_IF_ERROR(reader.real("launch_us", model.launch_us));
   STRIA_RETURN_IF_ERROR(reader.real("drain_us", model.drain_us));
   STRIA_RETURN_IF_ERROR(read_flushed(reader, model.flushed_subnormals));
+  STRIA_RETURN_IF_ERROR(read_lacking(reader, model.lacking_types));
   STRIA_RETURN_IF_ERROR(read_units(reader, "mem_units", model.memories, read_memory));
   const std::vector<std::string> memories = names_of(model.memories);
   STRIA_RETURN_IF_ERROR(read_units(reader, "exec_units", model.executors,

@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/runtime/check.h"
 
+#include <list>
+
 namespace stria {
 namespace {
 
 constexpr uint64_t kSampleSeed = 1;
+
+// Elements as the interpreter can read them: a copy of a view that lies elsewhere.
+Result<const HostTensor*> aligned(const HostTensor& tensor, std::list<HostTensor>& copies) {
+  if (tensor.is_aligned()) return &tensor;
+  STRIA_ASSIGN(HostTensor copy, tensor.clone());
+  copies.push_back(std::move(copy));
+  return &copies.back();
+}
 
 interp::TensorArg argument_of(const std::string& name, const HostTensor& tensor) {
   // The interpreter writes to outputs only, and those given here are inputs or results.
@@ -27,13 +37,17 @@ Result<std::vector<OutputCheck>> check_outputs(const Compilation& compilation,
   STRIA_ASSIGN(std::vector<interp::ProgramTensor> used,
                interp::program_inputs(compilation.generic));
   std::vector<interp::TensorArg> arguments;
+  std::list<HostTensor> copies;
   size_t given = 0;
   for (const tile::TensorId id : bound.inputs) {
     const std::string& name = bound.tensors[id].name;
     const bool is_brought = binding && binding->values.contains(name);
     const HostTensor& tensor = is_brought ? *binding->values.at(name) : inputs[given++];
     for (const interp::ProgramTensor& one : used)
-      if (one.name == name) arguments.push_back(argument_of(name, tensor));
+      if (one.name == name) {
+        STRIA_ASSIGN(const HostTensor* read, aligned(tensor, copies));
+        arguments.push_back(argument_of(name, *read));
+      }
   }
   interp::InterpOptions options;
   options.events = sample ? nullptr : events;

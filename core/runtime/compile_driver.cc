@@ -13,6 +13,7 @@
 #include "stria/runtime/candidate_timer.h"
 #include "stria/runtime/device_state.h"
 #include "stria/runtime/executable_state.h"
+#include "stria/runtime/host/device_limits.h"
 #include "stria/runtime/host/intrinsics.h"
 #include "stria/runtime/host/kept_plan.h"
 #include "stria/stripe/text/printer.h"
@@ -102,8 +103,24 @@ Status CompileDriver::check_parameters(const Device& device, const CompileOption
   return parse_pipeline(source, settings_of(options), state.model, state.passes).status();
 }
 
+Status CompileDriver::check_device(const Device& device, const Compilation& compilation) {
+  const auto name_of = [&](const stripe::Block& kernel) {
+    for (const stripe::Refinement& ref : kernel.refs)
+      if (compilation.binding != nullptr && is_written(ref))
+        if (const std::string node = compilation.binding->node_of(ref.from); !node.empty())
+          return node;
+    return kernel.comments.empty() ? kernel.name : kernel.name + ": " + kernel.comments[0];
+  };
+  const std::vector<DeviceLack> lacks =
+      device_lacks(compilation.generic, device.state_->model, device.info().memory_bytes, name_of);
+  if (lacks.empty()) return Status();
+  return unsupported("{} ({}) cannot run '{}': it lacks {}", device.name(), device.info().name,
+                     compilation.bound.name, text_of(lacks));
+}
+
 Result<Compilation> CompileDriver::specialize(const Device& device, Compilation compilation,
                                               const CompileOptions& options) {
+  STRIA_RETURN_IF_ERROR(check_device(device, compilation));
   const Device::State& state = *device.state_;
   std::optional<Pipeline> own;
   if (options.pipeline || options.tune > 0 || !options.parameters.empty()) {

@@ -22,6 +22,9 @@ struct CompileDriver {
   // not take, or a parameter that `tune` gives as well; unsupported: `tune` of a pipeline that
   // times nothing. `specialize` says the same, later.
   static Status check_parameters(const Device& device, const CompileOptions& options);
+  // Whether the device has all that the program needs: unsupported with a list of what it lacks,
+  // and of the kernels, or nodes of an ONNX model, that need it. `specialize` says the same.
+  static Status check_device(const Device& device, const Compilation& compilation);
   // Runs the device's pipeline, or that of `options`, over compilation.generic.
   static Result<Compilation> specialize(const Device& device, Compilation compilation,
                                         const CompileOptions& options = {});

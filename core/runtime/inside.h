@@ -38,6 +38,11 @@ struct Inside {
   // What became of each plugin, step by step.
   static const std::vector<hal::PluginRecord>& records(const Runtime& runtime);
 
+  // Runtime::open with a question to each device that is opened; `check` may be null.
+  using DeviceCheck = std::function<Status(const Device&)>;
+  static Result<Device> open(const Runtime& runtime, std::string_view selector,
+                             const DeviceCheck& check);
+
   // Opens the device, reads its model and pipeline and checks both. `selector` is what opens it
   // again; empty: "plugin:id".
   static Result<Device> open(const hal::Plugin& plugin, std::string_view device_id,

@@ -161,6 +161,7 @@ Result<Program> OnnxModel::program(const OnnxOptions& options) const {
     binding->types[name] = {value->type(), value->sizes()};
     binding->values[name] = value;
   }
+  binding->nodes = std::move(made.nodes);
   for (const onnx::TranslatedOutput& output : made.outputs) add_output(output, *binding, notes);
   if (binding->outputs.empty())
     return unsupported("'{}' has no output that is a tensor{}{}", name(), notes.empty() ? "" : ": ",

@@ -14,6 +14,7 @@
 #include "stria/hal/host/host.h"
 #include "stria/hal/plugin_set.h"
 #include "stria/hal/probe.h"
+#include "stria/runtime/compile_driver.h"
 #include "stria/runtime/device_selector.h"
 #include "stria/runtime/host/host_functions.h"
 #include "stria/runtime/inside.h"
@@ -184,13 +185,15 @@ Result<Device> open_device(const Candidate& candidate, const std::string& name,
 }
 
 // The first of `candidates` that can be opened. What is passed over is said in the log.
-Result<Device> open_first(const std::vector<Candidate>& candidates, const RuntimeOptions& options) {
+Result<Device> open_first(const std::vector<Candidate>& candidates, const RuntimeOptions& options,
+                          const Inside::DeviceCheck& check) {
   std::vector<std::string> reasons;
   for (const Candidate& candidate : candidates) {
     const std::string name = name_of(*candidate.record, candidate.position);
     Result<Device> device = open_device(candidate, name, options);
-    if (device.ok()) return device;
-    reasons.push_back(fmt::format("{}: {}", name, hal::one_line(device.status().message())));
+    const Status fits = device.ok() && check ? check(*device) : device.status();
+    if (fits.ok()) return device;
+    reasons.push_back(fmt::format("{}: {}", name, hal::one_line(fits.message())));
     if (options.log)
       options.log(LogLevel::warning, fmt::format("'auto' passes over {}", reasons.back()));
   }
@@ -200,13 +203,27 @@ Result<Device> open_first(const std::vector<Candidate>& candidates, const Runtim
     list += "\n  " + cut_text(reasons[i], kMaxNameBytes);
   if (reasons.size() > kMaxReasons)
     list += fmt::format("\n  and {} more", reasons.size() - kMaxReasons);
-  return make_error(StatusCode::unavailable, "none of the {} available devices can be opened:{}",
-                    reasons.size(), list);
+  return make_error(StatusCode::unavailable, "none of the {} available devices can be {}:{}",
+                    reasons.size(), check ? "used" : "opened", list);
 }
 
 }  // namespace
 
-Result<Device> Runtime::open(std::string_view text) const {
+Result<Device> Runtime::open(std::string_view selector) const {
+  return Inside::open(*this, selector, nullptr);
+}
+
+Result<Device> Runtime::open(std::string_view selector, const Program& program,
+                             const InputTypes& inputs) const {
+  STRIA_ASSIGN(const Compilation generic, lower_program(program, inputs));
+  return Inside::open(*this, selector, [&](const Device& device) {
+    return CompileDriver::check_device(device, generic);
+  });
+}
+
+Result<Device> Inside::open(const Runtime& runtime, std::string_view text,
+                            const DeviceCheck& check) {
+  const auto& state_ = runtime.state_;
   STRIA_ASSIGN(DeviceSelector selector, parse_device_selector(text));
   if (state_->ended)
     return make_error(StatusCode::failed_precondition, "this runtime has been shut down");
@@ -236,14 +253,17 @@ Result<Device> Runtime::open(std::string_view text) const {
                       matching[0].info->reason);
   if (!selector.automatic) {
     const Candidate& first = available[0];
-    return open_device(first, name_of(*first.record, first.position), state_->options);
+    STRIA_ASSIGN(Device device,
+                 open_device(first, name_of(*first.record, first.position), state_->options));
+    if (check) STRIA_RETURN_IF_ERROR(check(device));
+    return device;
   }
   for (Candidate& candidate : available)
     candidate.speed = promised_speed(candidate.record->plugin, *candidate.info);
   std::stable_sort(available.begin(), available.end(), [](const Candidate& a, const Candidate& b) {
     return is_software(a) == is_software(b) ? a.speed > b.speed : is_software(b);
   });
-  return open_first(available, state_->options);
+  return open_first(available, state_->options, check);
 }
 
 }  // namespace stria

@@ -15,6 +15,7 @@
 #include "stria/base/api.h"
 #include "stria/base/log_level.h"
 #include "stria/base/result.h"
+#include "stria/runtime/compile_options.h"
 #include "stria/runtime/device.h"
 #include "stria/runtime/device_info.h"
 
@@ -77,6 +78,11 @@ class STRIA_API Runtime {
   // list of what is there if nothing matches; unavailable with the reason if what matches cannot be
   // used.
   Result<Device> open(std::string_view selector) const;
+  // The same for a program: `auto` also passes over devices that lack what the program needs (types
+  // of elements, memory), with a line in the log that says what. `inputs` as for Device::compile.
+  // unsupported, with what it lacks, if another selector names such a device.
+  Result<Device> open(std::string_view selector, const Program& program,
+                      const InputTypes& inputs = {}) const;
 
   // Ends the work of all plugins that were loaded, each within `plugin_time_limit`. Nothing else
   // does this, and no destructor: a process that ends without it leaves plugins as they are, which

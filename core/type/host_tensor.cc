@@ -40,6 +40,26 @@ Result<HostTensor> HostTensor::create(DataType type, std::vector<int64_t> sizes,
   return tensor;
 }
 
+Result<HostTensor> HostTensor::view(DataType type, std::vector<int64_t> sizes,
+                                    std::string_view bytes, std::shared_ptr<const void> owner,
+                                    std::string_view what) {
+  STRIA_RETURN_IF_ERROR(check_sizes(type, sizes, what));
+  HostTensor tensor;
+  tensor.type_ = type;
+  tensor.element_count_ = dense_shape(type, sizes).element_count();
+  tensor.sizes_ = std::move(sizes);
+  if (tensor.byte_count() != bytes.size())
+    return invalid_argument("{}: {} bytes, but {} has {}", what, bytes.size(),
+                            to_string(type, tensor.sizes_), tensor.byte_count());
+  tensor.data_ = {reinterpret_cast<std::byte*>(const_cast<char*>(bytes.data())),
+                  Free{std::move(owner)}};
+  return tensor;
+}
+
+bool HostTensor::is_aligned() const {
+  return reinterpret_cast<uintptr_t>(data()) % static_cast<uintptr_t>(byte_size(type_)) == 0;
+}
+
 Result<HostTensor> HostTensor::clone() const {
   STRIA_ASSIGN(HostTensor copy, create(type_, sizes_, "copy of a tensor"));
   if (byte_count() > 0) std::memcpy(copy.data(), data(), byte_count());

@@ -14,13 +14,19 @@
 
 namespace stria {
 
-// Owns its elements; moves, does not copy by accident. Not synchronised.
+// Owns its elements, or shares those of something else; moves, does not copy by accident. Not
+// synchronised.
 class STRIA_API HostTensor {
  public:
   // Elements have unspecified values. invalid_argument for negative sizes or more bytes than int64
   // holds, out_of_memory if the host has no room; `what` names the tensor in the message.
   static Result<HostTensor> create(DataType type, std::vector<int64_t> sizes,
                                    std::string_view what);
+
+  // Elements that `owner` keeps alive, at any address; nobody may write to them. For weights in a
+  // mapped file. invalid_argument for negative sizes, or if `bytes` are not those of the elements.
+  static Result<HostTensor> view(DataType type, std::vector<int64_t> sizes, std::string_view bytes,
+                                 std::shared_ptr<const void> owner, std::string_view what);
 
   HostTensor() = default;  // fp32[0] without memory
 
@@ -29,10 +35,13 @@ class STRIA_API HostTensor {
   const std::vector<int64_t>& sizes() const { return sizes_; }
   int64_t element_count() const { return element_count_; }
   size_t byte_count() const { return static_cast<size_t>(element_count_ * byte_size(type_)); }
-  // Aligned to 64 bytes; null only in a default-made tensor.
+  // Aligned to 64 bytes, unless they are a view's; null in a default-made tensor.
   std::byte* data() { return data_.get(); }
   const std::byte* data() const { return data_.get(); }
   std::string_view bytes() const { return {reinterpret_cast<const char*>(data()), byte_count()}; }
+
+  // Do the elements lie where one of their type may be read as a whole?
+  bool is_aligned() const;
 
   Result<HostTensor> clone() const;
   // The same bytes read as another type of the same size (u16 as bf16).
@@ -40,7 +49,10 @@ class STRIA_API HostTensor {
 
  private:
   struct Free {
-    void operator()(std::byte* bytes) const { std::free(bytes); }
+    std::shared_ptr<const void> owner;  // of a view
+    void operator()(std::byte* bytes) const {
+      if (!owner) std::free(bytes);
+    }
   };
   DataType type_ = DataType::fp32;
   std::vector<int64_t> sizes_{0};

@@ -71,6 +71,8 @@ std::string properties_of(const Query& query, bool is_cpu) {
     // With vectors of 64 bytes came twice as many registers, on every processor that has them.
     set(unit["vector_registers"], lanes >= 16 ? 32 : 16);
   }
+  if (query.number<cl_device_fp_config>(CL_DEVICE_DOUBLE_FP_CONFIG) == 0)
+    out["lacks_types"]["fp64"] = "cl_khr_fp64";
   for (nlohmann::json* group : {&memories, &out["exec_units"]})
     for (auto& item : *group)
       for (auto at = item.begin(); at != item.end();)

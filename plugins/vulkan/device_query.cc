@@ -173,6 +173,19 @@ std::string properties_of(const FoundDevice& device, const Properties& propertie
   };
   flushes(true, device.features.of32.keeps_subnormals, "fp32");
   flushes(device.features.fp64, device.features.of64.keeps_subnormals, "fp64");
+  // As emit/requirements.cc has it. A pointer to a narrow integer may only be made where there is
+  // arithmetic on such integers.
+  const auto needs = [&](bool has, const char* feature, std::initializer_list<const char*> types) {
+    if (has) return;
+    for (const char* type : types) out["lacks_types"][type] = feature;
+  };
+  const Features& features = device.features;
+  needs(features.int8, "shaderInt8", {"bool", "i8", "u8"});
+  needs(features.storage8, "storageBuffer8BitAccess", {"bool", "i8", "u8"});
+  needs(features.int16, "shaderInt16", {"i16", "u16", "fp16", "bf16"});
+  needs(features.storage16, "storageBuffer16BitAccess", {"i16", "u16", "fp16", "bf16"});
+  needs(features.int64, "shaderInt64", {"i64", "u64"});
+  needs(features.fp64, "shaderFloat64", {"fp64"});
   out["settings"]["threads"] =
       std::bit_floor(static_cast<uint64_t>(std::min(kGroupLanes, device.limits.group_lanes)));
   return out.dump();

@@ -80,6 +80,9 @@ Result<HostTensor> host_tensor_of(const TensorData& data) {
   const std::optional<DataType> type = tile_type_of(data.type);
   if (!type)
     return unsupported("tensor '{}' has elements of type {}", data.name, name_of(data.type));
+  // The file stays mapped: weights take memory of their own only where they become other elements.
+  if (element_type_of(*type) == data.type && data.owner)
+    return HostTensor::view(*type, data.dims, data.bytes, data.owner, data.name);
   STRIA_ASSIGN(HostTensor out, HostTensor::create(*type, data.dims, data.name));
   const int64_t bits = bits_of(data.type);
   const auto bytes = static_cast<size_t>((out.element_count() * bits + 7) / 8);

@@ -171,6 +171,7 @@ Result<std::shared_ptr<const Call>> GraphTranslator::call_of(
   STRIA_ASSIGN(const MadeFunction made, function_of(writer, results));
   auto call = std::make_shared<Call>();
   call->function = made.name;
+  call->node = text_of(writer.node_);
   call->arguments = writer.parameters_;
   call->results = made.results;
   calls_.push_back(call);

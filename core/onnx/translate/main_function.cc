@@ -102,6 +102,7 @@ Result<Translation> GraphTranslator::main_function(const Graph& graph, const Sco
       arguments.push_back(name_of_argument(argument));
     for (size_t k = 0; k < call->results.size(); ++k)
       made.push_back(fmt::format("V{}", names.size() + k + 1));
+    out.nodes[made.front()] = call->node;
     names.insert(names.end(), made.begin(), made.end());
     results_of[call.get()] = made;
     used[call->function] = &text_of_[call->function];
@@ -115,6 +116,7 @@ Result<Translation> GraphTranslator::main_function(const Graph& graph, const Sco
   const auto result = [&](const std::string& name, const ValuePtr& value) {
     result_names.push_back(shown("Out", name, taken));
     statements.push_back(fmt::format("{} = {};", result_names.back(), name_of_argument(value)));
+    if (value->made_by) out.nodes[result_names.back()] = value->made_by->node;
     return result_names.back();
   };
   for (const auto& [name, value] : outputs) out.outputs.push_back(output(name, value, result));

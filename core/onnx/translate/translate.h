@@ -82,6 +82,8 @@ struct Translation {
   // Parameters of the main function that are known: weights, tables.
   std::map<std::string, std::shared_ptr<const HostTensor>> constants;
   std::vector<TranslatedOutput> outputs;
+  // The node behind each statement of the main function, by its first result: V3, "Conv 'conv1'".
+  std::map<std::string, std::string> nodes;
 };
 
 // What kept a model from being translated: all of it at once.

@@ -41,6 +41,7 @@ using ValuePtr = std::shared_ptr<Value>;
 // A call of a function of the Tile text: that of a node.
 struct Call {
   std::string function;
+  std::string node;  // "Conv 'conv1'": for messages
   std::vector<ValuePtr> arguments;
   std::vector<TensorType> results;
   // One for each result, once somebody asked for them.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/runtime/host/evaluate_tile.h"
 
+#include <list>
 #include <map>
 
 #include "stria/interp/interpret.h"
@@ -21,12 +22,20 @@ Result<std::vector<HostTensor>> evaluate_tile(
   STRIA_ASSIGN(const stripe::Program generic, lower(bound));
   STRIA_ASSIGN(const std::vector<interp::ProgramTensor> used, interp::program_inputs(generic));
   std::vector<interp::TensorArg> arguments;
+  std::list<HostTensor> copies;  // of elements that do not lie where they can be read
   for (size_t i = 0; i < inputs.size(); ++i)
-    for (const interp::ProgramTensor& tensor : used)
+    for (const interp::ProgramTensor& tensor : used) {
+      if (tensor.name != names[i]) continue;
+      const HostTensor* input = inputs[i].get();
+      if (!input->is_aligned()) {
+        STRIA_ASSIGN(HostTensor copy, input->clone());
+        copies.push_back(std::move(copy));
+        input = &copies.back();
+      }
       // The interpreter writes to outputs only.
-      if (tensor.name == names[i])
-        arguments.push_back({names[i], const_cast<std::byte*>(inputs[i]->data()),
-                             dense_shape(inputs[i]->type(), inputs[i]->sizes())});
+      arguments.push_back({names[i], const_cast<std::byte*>(input->data()),
+                           dense_shape(input->type(), input->sizes())});
+    }
   std::vector<HostTensor> out;
   for (const tile::TensorId id : bound.outputs) {
     const tile::BoundTensor& tensor = bound.tensors[static_cast<size_t>(id)];

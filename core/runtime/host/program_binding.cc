@@ -12,6 +12,12 @@ std::string tile_of(const std::vector<BoundName>& names, std::string_view name) 
 
 }  // namespace
 
+std::string ProgramBinding::node_of(const std::string& tensor) const {
+  if (const auto whole = nodes.find(tensor); whole != nodes.end()) return whole->second;
+  const auto at = nodes.find(tensor.substr(0, tensor.find('_')));
+  return at == nodes.end() ? "" : at->second;
+}
+
 std::string ProgramBinding::tile_input(std::string_view name) const {
   return tile_of(inputs, name);
 }

@@ -27,7 +27,13 @@ struct ProgramBinding {
   std::map<std::string, TensorType> types;
   // The elements of the other parameters, by their names in Tile.
   std::map<std::string, std::shared_ptr<const HostTensor>> values;
+  // Of the function's statements: the node of the model that each stands for ("Conv 'conv1'"), by
+  // its first result.
+  std::map<std::string, std::string> nodes;
 
+  // The node that a tensor of the bound program belongs to ("V3", or "V3_T1" inside it); "" if
+  // none.
+  std::string node_of(const std::string& tensor) const;
   // The other name, or `name` itself if it is not known.
   std::string tile_input(std::string_view name) const;
   std::string tile_output(std::string_view name) const;

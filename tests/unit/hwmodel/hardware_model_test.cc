@@ -270,5 +270,17 @@ TEST(HardwareModel, FlushedSubnormals) {
   EXPECT_THAT(failure(R"({"flushes_subnormals": ["fp32", "fp32"]})"), HasSubstr("listed twice"));
 }
 
+TEST(HardwareModel, LackingTypes) {
+  auto loaded =
+      load_hardware_model({"m.json", "{}"}, {}, R"({"lacks_types": {"fp64": "a", "i64": "b"}})");
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  EXPECT_THAT(loaded->lacking_types, ::testing::ElementsAre(::testing::Pair(DataType::i64, "b"),
+                                                            ::testing::Pair(DataType::fp64, "a")));
+  EXPECT_THAT(loaded->explain(), HasSubstr("/lacks_types/fp64"));
+  EXPECT_THAT(failure(R"({"lacks_types": ["fp64"]})"), HasSubstr("/lacks_types"));
+  EXPECT_THAT(failure(R"({"lacks_types": {"fp8": "x"}})"), HasSubstr("fp8"));
+  EXPECT_THAT(failure(R"({"lacks_types": {"fp64": 1}})"), HasSubstr("/lacks_types/fp64"));
+}
+
 }  // namespace
 }  // namespace stria

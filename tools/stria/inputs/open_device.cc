@@ -10,7 +10,9 @@
 #include "message.h"
 #include "plugin_guard.h"
 #include "stria/hal/guard/process_state.h"
+#include "stria/runtime/compile_driver.h"
 #include "stria/runtime/device_selector.h"
+#include "stria/runtime/inside.h"
 
 namespace stria::command {
 namespace {
@@ -49,7 +51,7 @@ RuntimeOptions runtime_options(double time_limit_s, unsigned threads) {
 }
 
 Outcome open_device(const std::string& selector, Device& device, double time_limit_s,
-                    unsigned threads) {
+                    unsigned threads, const Compilation* program) {
   STRIA_OR_FAIL(DeviceSelector parsed, ExitCode::usage, parse_device_selector(selector));
   RuntimeOptions options = runtime_options(time_limit_s, threads);
   if (!parsed.automatic) options.only_plugins = {parsed.plugin};
@@ -58,7 +60,10 @@ Outcome open_device(const std::string& selector, Device& device, double time_lim
   const Runtime runtime =
       one.plugins().empty() ? Runtime(runtime_options(time_limit_s, threads)) : one;
   const hal::ProcessState before = hal::ProcessState::now();
-  STRIA_OR_FAIL(device, ExitCode::device, runtime.open(selector));
+  Inside::DeviceCheck check;
+  if (program != nullptr)
+    check = [program](const Device& one) { return CompileDriver::check_device(one, *program); };
+  STRIA_OR_FAIL(device, ExitCode::device, Inside::open(runtime, selector, check));
   opened() = Opened{runtime, device.info().plugin, before};
   name_suspect(opened()->plugin.c_str());
   return Outcome();

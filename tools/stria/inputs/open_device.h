@@ -6,6 +6,7 @@
 #include <string>
 
 #include "failure.h"
+#include "stria/runtime/compilation.h"
 #include "stria/runtime/runtime.h"
 
 namespace stria::command {
@@ -16,9 +17,10 @@ namespace stria::command {
 RuntimeOptions runtime_options(double time_limit_s = 0, unsigned threads = 0);
 
 // ExitCode::usage for a malformed selector, ExitCode::device for all else. Loads only the plugin
-// that is asked for, unless it does not exist.
+// that is asked for, unless it does not exist. With `program`, `auto` passes over devices that lack
+// what the program needs.
 Outcome open_device(const std::string& selector, Device& device, double time_limit_s = 0,
-                    unsigned threads = 0);
+                    unsigned threads = 0, const Compilation* program = nullptr);
 
 // Call it after the plugin's work, and before anything is written. If the plugin has changed the
 // process since open_device() (the working folder, the outputs, limits), that is the plugin's

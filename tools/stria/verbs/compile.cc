@@ -94,7 +94,7 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
     STRIA_FAIL_IF_ERROR(ExitCode::program, check_folder_writable(options.dump_dir));
   else if (options.output != "-")
     STRIA_FAIL_IF_ERROR(ExitCode::program, check_writable(options.output));
-  if (how.parameters.empty()) STRIA_FAIL_IF(open_device(options.device, device));
+  if (how.parameters.empty()) STRIA_FAIL_IF(open_device(options.device, device, 0, 0, &generic));
   STRIA_OR_FAIL(Compilation compilation, ExitCode::device,
                 CompileDriver::specialize(device, std::move(generic), how));
   print_undecided(compilation.steps);

@@ -181,12 +181,12 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
                            .parameters = parameters,
                            .recorder = &reproducer};
   Device device;
-  const auto open = [&] {
-    return open_device(options.device, device, options.time_limit_s, options.threads);
+  const auto open = [&](const Compilation* generic) {
+    return open_device(options.device, device, options.time_limit_s, options.threads, generic);
   };
   // Only the device knows its parameters; inputs can be large, and a device slow to open.
   if (!how.parameters.empty()) {
-    STRIA_FAIL_IF(open());
+    STRIA_FAIL_IF(open(nullptr));
     STRIA_FAIL_IF_ERROR(ExitCode::usage,
                         CompileDriver::check_parameters(device, how).with_context("--set"));
   }
@@ -194,7 +194,7 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   double lower_seconds = 0;
   STRIA_FAIL_IF(bind_program(program, request, how, in, generic, lower_seconds));
 
-  if (how.parameters.empty()) STRIA_FAIL_IF(open());
+  if (how.parameters.empty()) STRIA_FAIL_IF(open(&generic));
   STRIA_FAIL_IF(check_result_memory(program, generic.bound, device));
   Profile profile;
   const Clock::time_point compile_begin = Clock::now();

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/runtime/host/device_limits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace stria {
+namespace {
+
+void add_types(const stripe::Block& block, std::set<DataType>& types) {
+  for (const stripe::Refinement& ref : block.refs) {
+    types.insert(ref.shape.type);
+    if (ref.agg) types.insert(ref.agg->type);
+  }
+  for (const stripe::Statement& stmt : block.stmts) {
+    if (const stripe::Block* inner = stmt.block()) add_types(*inner, types);
+    if (const auto* index = std::get_if<stripe::LoadIndex>(&stmt.op)) types.insert(index->type);
+    if (const auto* constant = std::get_if<stripe::Constant>(&stmt.op))
+      types.insert(constant->value.type);
+    if (const auto* intrinsic = std::get_if<stripe::Intrinsic>(&stmt.op))
+      types.insert(intrinsic->type);
+  }
+}
+
+// Of the tensors that the caller has: they are there at once.
+uint64_t callers_bytes(const stripe::Block& main) {
+  uint64_t bytes = 0;
+  for (const stripe::Refinement& ref : main.refs)
+    if (ref.dir != stripe::RefDir::none) bytes += static_cast<uint64_t>(ref.shape.span_bytes());
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<DeviceLack> device_lacks(
+    const stripe::Program& generic, const HardwareModel& model, uint64_t memory_bytes,
+    const std::function<std::string(const stripe::Block& kernel)>& name_of) {
+  std::vector<DeviceLack> out;
+  const stripe::Block* const main = generic.main();
+  if (main == nullptr) return out;
+  if (const uint64_t bytes = callers_bytes(*main); memory_bytes > 0 && bytes > memory_bytes)
+    out.push_back(
+        {fmt::format("memory: inputs and outputs have {} bytes, it has {}", bytes, memory_bytes),
+         {}});
+  if (model.lacking_types.empty()) return out;
+  std::map<DataType, std::vector<std::string>> by_type;
+  for (const stripe::Block* part : {generic.prologue(), main}) {
+    if (part == nullptr) continue;
+    for (const stripe::Statement& stmt : part->stmts) {
+      std::set<DataType> types;
+      std::string name;
+      if (const stripe::Block* kernel = stmt.block()) {
+        add_types(*kernel, types);
+        name = name_of(*kernel);
+      } else if (const stripe::Special* special = stmt.special()) {
+        for (const auto* names : {&special->inputs, &special->outputs})
+          for (const std::string& ref : *names)
+            if (const stripe::Refinement* found = part->find_ref(ref))
+              types.insert(found->shape.type);
+        name = special->name;
+      }
+      for (const DataType type : types) {
+        std::vector<std::string>& names = by_type[type];
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+      }
+    }
+  }
+  for (const auto& [type, missing] : model.lacking_types)
+    if (const auto at = by_type.find(type); at != by_type.end())
+      out.push_back({fmt::format("{} ({})", stria::name_of(type), missing), at->second});
+  return out;
+}
+
+std::string text_of(const std::vector<DeviceLack>& lacks) {
+  constexpr size_t kMost = 20;
+  std::string out;
+  for (const DeviceLack& lack : lacks) {
+    out += (out.empty() ? "" : "\n") + lack.what;
+    if (lack.needed_by.empty()) continue;
+    out += ", which is needed by:";
+    for (size_t i = 0; i < std::min(kMost, lack.needed_by.size()); ++i)
+      out += "\n  " + lack.needed_by[i];
+    if (lack.needed_by.size() > kMost)
+      out += fmt::format("\n  and {} more", lack.needed_by.size() - kMost);
+  }
+  return out;
+}
+
+}  // namespace stria

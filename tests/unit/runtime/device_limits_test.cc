@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a device lacks is told before anything is built, and `auto` passes over such a device. The
+// device is llvm_cpu with a model that says so.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "stria/base/file.h"
+#include "stria/runtime/stria.h"
+
+namespace stria {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace fs = std::filesystem;
+
+// Two kernels in the type of A, one in fp32.
+constexpr const char* kText = R"(function f(A[N], B[N]) -> (R, S) {
+  Double = A + A;
+  R = exp(Double);
+  S[] = +(B[i]);
+})";
+
+class DeviceLimits : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "stria_limits_XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    const fs::path built = STRIA_BINARY_DIR "/lib/stria/plugins";
+    for (const char* plugin : {"llvm_cpu", "reference"})
+      fs::copy(built / plugin, folder_ / plugin, fs::copy_options::recursive);
+    const fs::path model = folder_ / "llvm_cpu/hw/cpu.json";
+    std::string text = read_file(model.string()).value();
+    const size_t at = text.find("\"name\": \"cpu\",");
+    ASSERT_NE(at, std::string::npos);
+    text.insert(at, "\"lacks_types\": {\"fp64\": \"the made-up unit\"}, ");
+    std::ofstream(model) << text;
+    RuntimeOptions options;
+    options.plugin_paths = {folder_};
+    options.only_plugin_paths = true;
+    options.log = [this](LogLevel, std::string_view line) { log_ += std::string(line) + "\n"; };
+    runtime_ = Runtime(options);
+    program_ = Program::from_tile({"f.tile", kText}).value();
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  static InputTypes types(DataType of_a) {
+    return {{"A", {of_a, {4}}}, {"B", {DataType::fp32, {4}}}};
+  }
+
+  fs::path folder_;
+  std::string log_;
+  Runtime runtime_;
+  Program program_;
+};
+
+TEST_F(DeviceLimits, AreToldBeforeAnythingIsBuilt) {
+  const Device device = runtime_.open("llvm_cpu").value();
+  EXPECT_TRUE(device.compile(program_, types(DataType::fp32)).ok());
+  const Status refused = device.compile(program_, types(DataType::fp64)).status();
+  EXPECT_EQ(refused.code(), StatusCode::unsupported);
+  EXPECT_THAT(refused.message(),
+              AllOf(HasSubstr("llvm_cpu:"), HasSubstr(device.info().name),
+                    HasSubstr("it lacks fp64 (the made-up unit), which is needed by:\n  kernel_0"),
+                    HasSubstr("\n  kernel_1"), Not(HasSubstr("kernel_2"))));
+  EXPECT_EQ(runtime_.open("llvm_cpu", program_, types(DataType::fp64)).status().message(),
+            refused.message());
+}
+
+TEST_F(DeviceLimits, AutoPassesOverTheDeviceAndSaysSo) {
+  EXPECT_EQ(runtime_.open("auto").value().info().plugin, "llvm_cpu");
+  EXPECT_EQ(runtime_.open("auto", program_, types(DataType::fp32)).value().info().plugin,
+            "llvm_cpu");
+  EXPECT_THAT(log_, Not(HasSubstr("passes over")));
+  EXPECT_EQ(runtime_.open("auto", program_, types(DataType::fp64)).value().info().plugin,
+            "reference");
+  EXPECT_THAT(log_, AllOf(HasSubstr("'auto' passes over llvm_cpu:0: "),
+                          HasSubstr("it lacks fp64 (the made-up unit)")));
+}
+
+TEST_F(DeviceLimits, AutoWithoutAnyDeviceTellsWhatEachLacks) {
+  fs::remove_all(folder_ / "reference");
+  const Status none = runtime_.open("auto", program_, types(DataType::fp64)).status();
+  EXPECT_EQ(none.code(), StatusCode::unavailable);
+  EXPECT_THAT(none.message(), AllOf(HasSubstr("none of the 1 available devices can be used"),
+                                    HasSubstr("lacks fp64")));
+}
+
+TEST_F(DeviceLimits, MemoryCounts) {
+  const Device device = runtime_.open("llvm_cpu").value();
+  const int64_t more = static_cast<int64_t>(device.info().memory_bytes / 4 + 1);
+  const Status refused =
+      runtime_
+          .open("llvm_cpu", program_,
+                {{"A", {DataType::fp32, {more}}}, {"B", {DataType::fp32, {more}}}})
+          .status();
+  EXPECT_THAT(refused.message(), HasSubstr("it lacks memory: inputs and outputs have "));
+}
+
+}  // namespace
+}  // namespace stria
