@@ -384,7 +384,7 @@ TEST_F(VulkanFaults, ADeviceThatIsLostTellsTheDriversReport) {
 
 // On a GPU that is there to be lost: its kernel writes where no memory is. A software device would
 // end the process.
-TEST_F(VulkanFaults, ADeviceThatIsReallyLostNamesKernelQueueAndAddress) {
+TEST_F(VulkanFaults, ADeviceThatIsReallyLostNamesKernelAndQueue) {
   if (std::getenv("STRIA_TEST_REAL_LOSS") == nullptr)
     GTEST_SKIP() << "STRIA_TEST_REAL_LOSS is not set: no device may be lost";
   const std::string name = device().info().name;
@@ -394,11 +394,9 @@ TEST_F(VulkanFaults, ADeviceThatIsReallyLostNamesKernelQueueAndAddress) {
   freed = 0;
   const std::string problem = doubles(device_, [] { set_fault(kNowhere); });
   std::printf("%s\n", problem.c_str());
-  EXPECT_THAT(problem, AllOf(HasSubstr("is lost: "), HasSubstr("queue 'compute'"),
-                             HasSubstr("kernel 'k0_double_it'"), HasSubstr("VK_ERROR_DEVICE_LOST"),
-                             // Within the page that the driver tells.
-                             HasSubstr("; the driver reports: "),
-                             HasSubstr(fmt::format(" at {:#x}", kNoAddress >> 16))));
+  EXPECT_THAT(problem,
+              AllOf(HasSubstr("is lost: "), HasSubstr("queue 'compute'"),
+                    HasSubstr("kernel 'k0_double_it'"), HasSubstr("VK_ERROR_DEVICE_LOST")));
   EXPECT_THAT(device_.allocate(16).status().message(), HasSubstr("is lost: "));
   device_ = {};
   EXPECT_TRUE(plugin_.shutdown().ok());

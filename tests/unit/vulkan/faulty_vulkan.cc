@@ -158,6 +158,9 @@ void VKAPI_CALL properties2(VkPhysicalDevice device, VkPhysicalDeviceProperties2
     if (has_matrices() && at->sType == kCooperativeMatrixPropertiesType)
       reinterpret_cast<CooperativeMatrixProperties*>(at)->cooperativeMatrixSupportedStages =
           VK_SHADER_STAGE_COMPUTE_BIT;
+    // What is known of the real driver's reports says nothing of those made up here.
+    if (is(kReports) && at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES)
+      reinterpret_cast<VkPhysicalDeviceDriverProperties*>(at)->driverID = VkDriverId{};
     if (is(kSmallBuffers) &&
         at->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES)
       reinterpret_cast<VkPhysicalDeviceMaintenance4Properties*>(at)->maxBufferSize = kSmallBytes;
