@@ -51,6 +51,10 @@ bool is_needed(const Block& block, const std::vector<bool>& stays, size_t dead) 
 
 }  // namespace
 
+bool uses_itself(const Statement& stmt, const std::string& name) {
+  return !stmt.block() && (uses(stmt, name, RefDir::in) || uses(stmt, name, RefDir::out));
+}
+
 std::string fresh_name(const std::string& base, std::set<std::string>& taken) {
   std::string name = base;
   for (int i = 0; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);

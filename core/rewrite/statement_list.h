@@ -25,6 +25,10 @@ void reorder_statements(stripe::Block& block, const std::vector<size_t>& order);
 // of the list waits for those before it in the list.
 void replace_statements(stripe::Block& block, std::vector<std::vector<stripe::Statement>> parts);
 
+// Does the statement itself load, store or pass to a special the refinement `name` of the block
+// around? A block does not: it accesses tensors through its own views.
+bool uses_itself(const stripe::Statement& stmt, const std::string& name);
+
 // The scalars that the statement itself uses and defines.
 std::vector<std::string> scalar_inputs(const stripe::Statement& stmt);
 std::vector<std::string> scalar_outputs(const stripe::Statement& stmt);

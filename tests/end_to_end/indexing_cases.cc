@@ -52,6 +52,18 @@ void concatenate_sum(Case& c) {
   each({12}, [&](int i) { S(i) = 2 * O(i); });
 }
 
+void concatenate_rows(Case& c) {
+  Grid &A = c.in("A", {5, 77}), &B = c.in("B", {5, 77}), &C = c.in("C", {5, 77}),
+       &R = c.out("R", {5, 3}), &S = c.out("S", {5});
+  each({5}, [&](int i) { R(i, 2) = C(i, 0); });
+  each({5, 77}, [&](int i, int j) {
+    R(i, 0) += A(i, j);
+    R(i, 1) += B(i, j);
+    R(i, 2) = std::max(R(i, 2), C(i, j));
+  });
+  each({5, 3}, [&](int i, int j) { S(i) += R(i, j); });
+}
+
 void concatenate_overlap(Case& c) {
   Grid &A = c.in("A", {4}), &B = c.in("B", {5}), &C = c.in("C", {2}), &D = c.in("D", {11}),
        &O = c.out("O", {11});
@@ -183,6 +195,7 @@ std::vector<ProgramCase> indexing_cases() {
       {"slice_by_division", &kNumbers, slice_by_division},
       {"concatenate", &kNumbers, concatenate},
       {"concatenate_sum", &kNumbers, concatenate_sum},
+      {"concatenate_rows", &kFloat, concatenate_rows},
       {"concatenate_overlap", &kNumbers, concatenate_overlap},
       {"concatenate_columns", &kNumbers, concatenate_columns},
       {"concatenate_nested", &kNumbers, concatenate_nested},

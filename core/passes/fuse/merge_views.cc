@@ -5,6 +5,7 @@
 
 #include "stria/base/refusal.h"
 #include "stria/rewrite/split_block.h"
+#include "stria/rewrite/statement_list.h"
 
 namespace stria::passes {
 namespace {
@@ -31,10 +32,10 @@ void view_whole(Block& block, const Refinement& part, const std::string& whole) 
 
 // Refuses views that cannot be merged.
 Refusal why_not(const Block& kernel, const std::vector<size_t>& views) {
-  for (const Statement& stmt : kernel.stmts)
-    if (!stmt.block()) return "not all it holds are blocks";
   for (const size_t r : views) {
     const Refinement& ref = kernel.refs[r];
+    for (const Statement& stmt : kernel.stmts)
+      if (uses_itself(stmt, ref.into)) return "statements of its own use a view";
     if (ref.dir != RefDir::out || ref.agg) return "it does more than write a tensor";
     if (!ref.tags.empty() || !(ref.location == kernel.refs[views[0]].location))
       return "its views differ in more than their place";
@@ -50,7 +51,8 @@ void merge(Block& kernel, const Refinement& tensor, const std::vector<size_t>& v
   // The whole view gets the name of the first part. That part comes first, before others move to
   // this name.
   for (const size_t r : views)
-    for (Statement& stmt : kernel.stmts) view_whole(*stmt.block(), kernel.refs[r], whole.into);
+    for (Statement& stmt : kernel.stmts)
+      if (Block* inner = stmt.block()) view_whole(*inner, kernel.refs[r], whole.into);
   kernel.refs[views[0]] = std::move(whole);
   for (auto r = views.rbegin(); *r != views[0]; ++r)
     kernel.refs.erase(kernel.refs.begin() + static_cast<std::ptrdiff_t>(*r));
@@ -68,8 +70,9 @@ std::vector<size_t> several_views(const Block& kernel) {
 }
 
 void merge_all(Block& kernel, const Block& section, PassContext& context) {
-  for (std::vector<size_t> views = several_views(kernel); !views.empty();
-       views = several_views(kernel)) {
+  std::vector<size_t> views = several_views(kernel);
+  if (!views.empty()) context.matched();
+  for (; !views.empty(); views = several_views(kernel)) {
     const Refinement* tensor = section.find_ref(kernel.refs[views[0]].from);
     const Refusal refusal = tensor ? why_not(kernel, views) : "it views nothing";
     if (refusal) return context.skipped(kernel.name, refusal.reason());
@@ -91,9 +94,7 @@ Status merge_views(stripe::Program& program, const MergeViewsOptions& options,
     if (!section) continue;
     for (Statement& stmt : section->stmts) {
       Block* kernel = stmt.block();
-      if (!kernel || !kernel->tags.has_all(options.reqs)) continue;
-      context.matched();
-      merge_all(*kernel, *section, context);
+      if (kernel && kernel->tags.has_all(options.reqs)) merge_all(*kernel, *section, context);
     }
   }
   return {};

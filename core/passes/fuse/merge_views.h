@@ -11,10 +11,11 @@
 //     1: block [p:1 = p] (in B[0], out R[4 + p]) { S }
 //   }
 //
-// Requires: the kernel holds blocks only, and the views are `out` and do not aggregate. Ensures:
+// Requires: only blocks in the kernel use the views, which are `out` and do not aggregate. Ensures:
 // the same values. A kernel's views are its arguments, and no two outputs of a kernel may be the
-// same memory. Runs after thread, which needs the separate views: they show that different points
-// write different elements.
+// same memory. Kernels get several views of a tensor when the pieces that it is joined of are
+// joined or fused. Runs after thread, which needs the separate views: they show that different
+// points write different elements.
 #pragma once
 
 #include <string>
@@ -28,7 +29,7 @@
 namespace stria::passes {
 
 struct MergeViewsOptions {
-  std::vector<std::string> reqs = {"kernel", "pieces"};  // tags that a kernel must have
+  std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
 };
 
 void describe(MergeViewsOptions& options, OptionFields& fields);

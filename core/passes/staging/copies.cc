@@ -12,6 +12,7 @@
 #include "stria/rewrite/in_order.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/split_block.h"
+#include "stria/rewrite/statement_list.h"
 #include "stria/rewrite/whole_copy.h"
 #include "stria/rewrite/write_domain.h"
 #include "stria/stripe/footprint.h"
@@ -259,15 +260,6 @@ std::vector<Block*> path_from_kernel(Block& host, const Place& place) {
   for (const Place* at = place.parent; at && at->depth > 1; at = at->parent)
     path.insert(path.begin(), const_cast<Block*>(at->block));
   return path;
-}
-
-bool uses_itself(const Statement& stmt, const std::string& name) {
-  const auto* load = std::get_if<stripe::Load>(&stmt.op);
-  const auto* store = std::get_if<stripe::Store>(&stmt.op);
-  const stripe::Special* special = stmt.special();
-  return (load && load->from == name) || (store && store->into == name) ||
-         (special && (std::count(special->inputs.begin(), special->inputs.end(), name) ||
-                      std::count(special->outputs.begin(), special->outputs.end(), name)));
 }
 
 Refusal why_no_room(const TensorShape& buffer, const stripe::Location& loc,

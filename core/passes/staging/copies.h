@@ -85,10 +85,6 @@ const stripe::Refinement* outermost_view(const stripe::Place& place, const strip
 // The blocks from the kernel to the host, which a pass may change.
 std::vector<stripe::Block*> path_from_kernel(stripe::Block& host, const stripe::Place& place);
 
-// Does the statement itself load, store or pass to a special the refinement `name` of the block
-// around? A block does not: it accesses tensors through its own views.
-bool uses_itself(const stripe::Statement& stmt, const std::string& name);
-
 // --- parts ---
 // The first refinement of a copy block is read, and all others are written.
 
