@@ -117,6 +117,13 @@ void repeat(Case& c) {
   each({3, 5}, [&](int r, int i) { O(5 * r + i) = I(i); });
 }
 
+void repeat_of_four_dims(Case& c) {
+  Grid &I = c.in("I", {2, 3, 4, 5}), &O = c.out("O", {14, 18, 16, 10});
+  each({14, 18, 16, 10}, [&](int i, int j, int k, int l) {
+    O(i, j, k, l) = I(i % 2, j % 3, k % 4, l % 5);
+  });
+}
+
 void roll(Case& c) {
   Grid &I = c.in("I", {7}), &O = c.out("O", {7});
   each({7}, [&](int i) { O((i + 3) % 7) = I(i); });
@@ -203,6 +210,7 @@ std::vector<ProgramCase> indexing_cases() {
       {"concatenate_reads_itself", &kNumbers, concatenate_reads_itself},
       {"concatenate_many", &kNumbers, concatenate_many},
       {"repeat", &kNumbers, repeat},
+      {"repeat_of_four_dims", &kFp32, repeat_of_four_dims},
       {"roll", &kNumbers, roll},
       {"interleave", &kNumbers, interleave},
       {"space_to_depth", &kNumbers, space_to_depth},

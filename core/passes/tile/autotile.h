@@ -20,6 +20,7 @@
 // times are kept.
 //
 // Requires: points of the block commute; else the block is skipped. Ensures: the same points run.
+// Sizes by role leave apart what the indices tell apart, so that tiles can run on different cores.
 // An uneven tile has a constraint, and constraints over outer indices alone stand outside. If no
 // tile fits, the block gets the fail tags and stays whole; without such tags that is an error. Runs
 // before vectorize, which makes lanes of the innermost block. It may run several times, and finds
