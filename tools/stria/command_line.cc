@@ -41,10 +41,18 @@ void add_repeated(CLI::App* app, const char* name, std::vector<std::string>& val
   app->add_option(name, values, help)->type_name(kind)->allow_extra_args(false)->take_all();
 }
 
-void add_device(CLI::App* app, std::string& device) {
-  app->add_option("--device", device, "which device; see Selectors below")
+CLI::Option* add_device(CLI::App* app, std::string& device) {
+  return app->add_option("--device", device, "which device; see Selectors below")
       ->type_name("SEL")
       ->required();
+}
+
+void add_inputs(CLI::App* app, InputTexts& in, const char* input_help, const char* shape_help) {
+  add_repeated(app, "--input", in.inputs, input_help, "NAME=TENSOR");
+  add_repeated(app, "--shape", in.shapes, shape_help, "NAME=2,3[:TYPE]");
+  app->add_option("--input-dir", in.folder,
+                  "a folder with NAME.npy for inputs that no --input gives")
+      ->type_name("DIR");
 }
 
 void add_repro_dir(CLI::App* app, std::string& folder) {
@@ -147,11 +155,9 @@ void define(CLI::App* app, RunOptions& options) {
   app->add_option("PROG", options.program, "program, a .tile or .onnx file; - is Tile from stdin")
       ->required();
   add_device(app, options.device);
-  add_repeated(app, "--input", options.inputs, "an input tensor; see Tensors below", "NAME=TENSOR");
-  add_repeated(app, "--shape", options.shapes,
-               "sizes (and type) of an input; NAME= is a scalar. Of an ONNX model also the "
-               "size of an open dimension",
-               "NAME=2,3[:TYPE]");
+  add_inputs(app, options.in, "an input tensor; see Tensors below",
+             "sizes (and type) of an input; NAME= is a scalar. Of an ONNX model also the size of "
+             "an open dimension");
   add_repeated(app, "--output", options.outputs, "write a result as .npy or .png", "NAME=FILE");
   app->add_flag(
       "--check{all}", options.check,
@@ -192,17 +198,26 @@ void define(CLI::App* app, RunOptions& options) {
 void define(CLI::App* app, CompileOptionsText& options) {
   app->add_option("PROG", options.program, "program, a .tile or .onnx file; - is Tile from stdin")
       ->required();
-  add_device(app, options.device);
-  add_repeated(app, "--shape", options.shapes, "sizes and type (default fp32) of an input",
-               "NAME=2,3[:TYPE]");
-  add_repeated(app, "--input", options.inputs,
-               "an input tensor: its sizes count, and its elements where an ONNX model's sizes "
-               "depend on them",
-               "NAME=TENSOR");
+  CLI::Option* device = add_device(app, options.device);
+  app->add_option_function<std::string>(
+         "--to",
+         [&options, device](const std::string& to) {
+           options.to = to;
+           device->required(to != "tile");
+         },
+         "stripe: the device Stripe; tile: the Tile that an ONNX model is, for no device, with "
+         "--dump-dir also its weights as .npy files")
+      ->check(CLI::IsMember({"stripe", "tile"}))
+      ->default_str("stripe");
+  add_inputs(app, options.in,
+             "an input tensor: its sizes count, and its elements where an ONNX model's sizes "
+             "depend on them",
+             "sizes and type (default fp32) of an input");
   app->add_option("--dump-dir", options.dump_dir,
                   "write every stage there, NN_name.tile and .stripe, and the kernels' sources")
       ->type_name("DIR");
-  app->add_option("-o,--output", options.output, "file for the device Stripe; - is stdout")
+  app->add_option("-o,--output", options.output,
+                  "file for the device Stripe, or the Tile; - is stdout")
       ->type_name("OUT")
       ->required();
   app->add_option("--function", options.function, "function to compile, if the file has several")
@@ -221,7 +236,9 @@ void define(CLI::App* app, CompileOptionsText& options) {
       "  stria compile matmul.tile --device llvm_cpu --shape A=64,32 --shape B=32,16 -o "
       "matmul.stripe\n"
       "  stria compile matmul.tile --device llvm_cpu --shape A=64,32:fp16 --shape B=32,16:fp16 \\\n"
-      "      --dump-dir stages -o matmul.stripe");
+      "      --dump-dir stages -o matmul.stripe\n"
+      "  stria compile --to tile model.onnx --dump-dir weights -o model.tile\n"
+      "  stria run model.tile --device llvm_cpu --input-dir weights --input In_image=image.npy");
 }
 
 void define(CLI::App* app, OptOptions& options) {
@@ -303,10 +320,8 @@ void define(CLI::App* app, FmtOptions& options) {
 void define(CLI::App* app, GradOptions& options) {
   app->add_option("FILE", options.file, "program, a .tile or .onnx file; - is Tile from stdin")
       ->required();
-  add_repeated(app, "--shape", options.shapes, "sizes that an ONNX model leaves open",
-               "NAME=2,3[:TYPE]");
-  add_repeated(app, "--input", options.inputs,
-               "an input of an ONNX model whose sizes depend on its elements", "NAME=TENSOR");
+  add_inputs(app, options.in, "an input of an ONNX model whose sizes depend on its elements",
+             "sizes that an ONNX model leaves open");
   app->add_option("--wrt", options.wrt, "inputs to differentiate by (default: every one)")
       ->delimiter(',')
       ->type_name("A,B");
@@ -368,11 +383,9 @@ void define(CLI::App* app, SimOptions& options) {
   CLI::Option* program = app->add_option("PROG", options.program,
                                          "program, a .tile or .onnx file; - is Tile from stdin")
                              ->required();
-  add_repeated(app, "--shape", options.shapes, "sizes and type (default fp32) of an input",
-               "NAME=2,3[:TYPE]");
-  add_repeated(app, "--input", options.inputs,
-               "an input tensor; without one random numbers of its --shape; see Tensors below",
-               "NAME=TENSOR");
+  add_inputs(app, options.in,
+             "an input tensor; without one random numbers of its --shape; see Tensors below",
+             "sizes and type (default fp32) of an input");
   app->add_option("--hw", options.hw, "hardware model, a JSON file (default: the plugin sim's)")
       ->type_name("H.json");
   app->add_option("--pipeline", options.pipeline, "passes, a JSON file (default: the plugin sim's)")
@@ -451,7 +464,7 @@ std::string unknown_option(const CLI::App& app, int count, const char* const* ar
 // an empty name is an option that was not given.
 std::string option_without_file(const CLI::App& app) {
   for (const char* name : {"--hw", "--pipeline", "--report", "--dump-dir", "--repro-dir",
-                           "--scalesim-topology", "--run-repro", "--output"}) {
+                           "--scalesim-topology", "--run-repro", "--output", "--input-dir"}) {
     const CLI::Option* option = app.get_option_no_throw(name);
     if (option == nullptr) continue;
     const std::vector<std::string> given = option->results();

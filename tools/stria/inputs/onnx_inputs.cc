@@ -22,6 +22,16 @@ const OnnxInput* find_input(const OnnxModel& model, const std::string& name) {
   return nullptr;
 }
 
+// For messages: what has a value in the model anyhow is only counted, if there is anything else.
+std::string known_inputs(const OnnxModel& model) {
+  std::vector<std::string> needed, others;
+  for (const OnnxInput& input : model.inputs())
+    (input.has_default ? others : needed).push_back(input.name);
+  if (needed.empty()) return others.empty() ? "none" : join(others, ", ");
+  return join(needed, ", ") +
+         (others.empty() ? "" : fmt::format("; {} more with a value in the model", others.size()));
+}
+
 // The sizes of an input, if the model and `options` leave none of them open.
 std::optional<std::vector<int64_t>> sizes_of(const OnnxInput& input, const OnnxOptions& options) {
   if (const auto at = options.sizes.find(input.name); at != options.sizes.end()) return at->second;
@@ -110,24 +120,24 @@ Outcome read_onnx_input(const OnnxInput& input, const TensorSource& source,
 
 bool is_onnx(const std::string& path) { return std::filesystem::path(path).extension() == ".onnx"; }
 
-Outcome read_onnx(const std::string& path, const std::vector<NamedSource>& sources,
-                  const std::vector<ShapeText>& shapes, Wanted wanted, Program& program,
+Outcome read_onnx(const std::string& path, GivenInputs& given, Wanted wanted, Program& program,
                   ReadInputs& in) {
   STRIA_OR_FAIL(const OnnxModel model, ExitCode::program, OnnxModel::read(path));
   OnnxOptions options;
-  STRIA_FAIL_IF(add_shapes(model, shapes, options));
+  STRIA_FAIL_IF(add_shapes(model, given.shapes, options));
   std::vector<std::string> names;
   for (const OnnxInput& input : model.inputs()) names.push_back(input.name);
-  for (const NamedSource& source : sources)
+  for (const NamedSource& source : given.sources)
     if (find_input(model, source.name) == nullptr)
       return Outcome(ExitCode::usage,
                      not_found("--input: '{}' has no input '{}'{} (its inputs: {})", model.name(),
                                shown_name(source.name), did_you_mean(source.name, names),
-                               names.empty() ? "none" : join(names, ", ")));
+                               known_inputs(model)));
+  add_sources_of_folder(names, given);
   // Files first: what they say of named dimensions holds for random ones.
   Tensors tensors;
   for (const bool random : {false, true})
-    for (const NamedSource& source : sources) {
+    for (const NamedSource& source : given.sources) {
       if ((source.source.kind == TensorSource::Kind::random) != random) continue;
       const OnnxInput& input = *find_input(model, source.name);
       auto tensor = std::make_shared<HostTensor>();

@@ -18,9 +18,9 @@ bool is_onnx(const std::string& path);
 // program. An input whose elements decide sizes is bound by value if --input gives it. `in` gets
 // the others, in the order of the program's inputs; its tensors unless only sizes are wanted.
 // --shape also takes the name of an open dimension. ExitCode::usage, with the nearest right name,
-// for a name that the model does not have; all inputs that miss something are told at once.
-Outcome read_onnx(const std::string& path, const std::vector<NamedSource>& sources,
-                  const std::vector<ShapeText>& shapes, Wanted wanted, Program& program,
+// for a name that the model does not have; all inputs that miss something are told at once. `given`
+// gets sources from its folder.
+Outcome read_onnx(const std::string& path, GivenInputs& given, Wanted wanted, Program& program,
                   ReadInputs& in);
 
 }  // namespace stria::command

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inputs/program_inputs.h"
 
+#include <algorithm>
+#include <filesystem>
+
 #include "inputs/onnx_inputs.h"
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
@@ -48,30 +51,71 @@ Result<HostTensor> read_input(const ProgramInput& input, const TensorSource& sou
 
 }  // namespace
 
-Result<std::vector<NamedSource>> parse_sources(const std::vector<std::string>& texts) {
-  STRIA_ASSIGN(const std::vector<NamedValue> given, parse_named_values("--input", texts, true));
-  std::vector<NamedSource> sources;
+std::vector<std::string> GivenInputs::source_names() const {
+  std::vector<std::string> names;
+  for (const NamedSource& source : sources) names.push_back(source.name);
+  return names;
+}
+
+std::vector<std::string> GivenInputs::shape_names() const {
+  std::vector<std::string> names;
+  for (const ShapeText& shape : shapes) names.push_back(shape.name);
+  return names;
+}
+
+Result<GivenInputs> parse_inputs(const InputTexts& texts) {
+  GivenInputs out;
+  STRIA_ASSIGN(const std::vector<NamedValue> given,
+               parse_named_values("--input", texts.inputs, true));
   for (const NamedValue& input : given) {
     auto source = parse_tensor_source(input.value);
     if (!source.ok()) return source.status().with_context("--input " + input.name);
-    sources.push_back({input.name, std::move(*source)});
+    out.sources.push_back({input.name, std::move(*source)});
   }
-  return sources;
+  STRIA_ASSIGN(out.shapes, parse_shapes(texts.shapes));
+  out.folder = texts.folder;
+  return out;
 }
 
-Outcome read_program(const std::string& path, const std::string& function,
-                     const std::vector<NamedSource>& sources, const std::vector<ShapeText>& shapes,
+std::vector<NamedFile> files_of(const GivenInputs& given) {
+  std::vector<NamedFile> files;
+  for (const NamedSource& input : given.sources)
+    if (!input.source.path.empty()) files.push_back({"--input " + input.name, input.source.path});
+  return files;
+}
+
+void add_sources_of_folder(const std::vector<std::string>& names, GivenInputs& given) {
+  if (given.folder.empty()) return;
+  const std::vector<std::string> known = given.source_names();
+  for (const std::string& name : names) {
+    // A name with a path in it is no file of the folder.
+    if (name.find('/') != std::string::npos ||
+        std::find(known.begin(), known.end(), name) != known.end())
+      continue;
+    TensorSource source;
+    source.path = (std::filesystem::path(given.folder) / (name + ".npy")).string();
+    std::error_code ignored;
+    if (std::filesystem::exists(source.path, ignored)) given.sources.push_back({name, source});
+  }
+}
+
+Outcome read_program(const std::string& path, const std::string& function, GivenInputs& given,
                      Wanted wanted, Program& program, ReadInputs& in) {
-  if (is_onnx(path) && function.empty())
-    return read_onnx(path, sources, shapes, wanted, program, in);
+  if (!given.folder.empty() && !std::filesystem::is_directory(given.folder))
+    return Outcome(ExitCode::program,
+                   not_found("--input-dir: there is no folder '{}'", shown_name(given.folder)));
+  if (is_onnx(path) && function.empty()) return read_onnx(path, given, wanted, program, in);
   STRIA_OR_FAIL(program, ExitCode::program, Program::read(path, function));
+  std::vector<std::string> names;
+  for (const ProgramInput& input : program.inputs()) names.push_back(input.name);
+  add_sources_of_folder(names, given);
   return Outcome();
 }
 
-InputTypes types_of_shapes(const Program& program, const std::vector<ShapeText>& shapes) {
+InputTypes types_of_shapes(const Program& program, const GivenInputs& given) {
   InputTypes types;
   for (const ProgramInput& input : program.inputs())
-    if (const ShapeText* shape = shape_of(shapes, input.name))
+    if (const ShapeText* shape = shape_of(given.shapes, input.name))
       types[input.name] = {shape->type.value_or(DataType::fp32), shape->sizes};
   return types;
 }
@@ -104,11 +148,10 @@ Outcome lower(const Program& program, const InputTypes& types, const CompileOpti
   return Outcome(ExitCode::program, lowered.status());
 }
 
-Outcome read_inputs(const Program& program, const std::vector<NamedSource>& sources,
-                    const std::vector<ShapeText>& shapes, ReadInputs& out) {
+Outcome read_inputs(const Program& program, const GivenInputs& given, ReadInputs& out) {
   for (const ProgramInput& input : program.inputs()) {
     const NamedSource* source = nullptr;
-    for (const NamedSource& candidate : sources)
+    for (const NamedSource& candidate : given.sources)
       if (candidate.name == input.name) source = &candidate;
     if (source == nullptr) {
       if (out.missing.ok())
@@ -117,7 +160,7 @@ Outcome read_inputs(const Program& program, const std::vector<NamedSource>& sour
       continue;
     }
     STRIA_OR_FAIL(HostTensor tensor, ExitCode::program,
-                  read_input(input, source->source, shape_of(shapes, input.name)));
+                  read_input(input, source->source, shape_of(given.shapes, input.name)));
     out.types[input.name] = {tensor.type(), tensor.sizes()};
     out.tensors.push_back(std::move(tensor));
   }

@@ -7,18 +7,38 @@
 
 #include "failure.h"
 #include "inputs/named_values.h"
+#include "output_files.h"
 #include "stria/runtime/compilation.h"
 #include "stria/tensor_io/tensor_source.h"
 #include "stria/type/host_tensor.h"
 
 namespace stria::command {
 
+// What a command line says of inputs, as spelled there.
+struct InputTexts {
+  std::vector<std::string> inputs;  // NAME=SOURCE
+  std::vector<std::string> shapes;  // NAME=2,3[:TYPE]
+  std::string folder;               // has NAME.npy for others; empty: none
+};
+
 struct NamedSource {
   std::string name;
   TensorSource source;
 };
-// What --input says. ExitCode::usage material: invalid_argument for a malformed one.
-Result<std::vector<NamedSource>> parse_sources(const std::vector<std::string>& texts);
+struct GivenInputs {
+  std::vector<NamedSource> sources;
+  std::vector<ShapeText> shapes;
+  std::string folder;
+
+  std::vector<std::string> source_names() const;
+  std::vector<std::string> shape_names() const;
+};
+// ExitCode::usage material: invalid_argument for what is malformed.
+Result<GivenInputs> parse_inputs(const InputTexts& texts);
+// Gives each of these inputs that has no source its file in the folder, if there is one.
+void add_sources_of_folder(const std::vector<std::string>& names, GivenInputs& given);
+// The files that sources name.
+std::vector<NamedFile> files_of(const GivenInputs& given);
 
 struct ReadInputs {
   std::vector<HostTensor> tensors;  // one per input, if none is missing
@@ -34,13 +54,12 @@ enum class Wanted {
 };
 // Reads a .tile or .onnx file. What a model leaves open has to be known when a program is made of
 // it: `in` gets what read_inputs would give, as far as it is wanted. Of a .tile file it gets
-// nothing.
-Outcome read_program(const std::string& path, const std::string& function,
-                     const std::vector<NamedSource>& sources, const std::vector<ShapeText>& shapes,
+// nothing. `given` gets a source for each input that has a file in its folder and no source yet.
+Outcome read_program(const std::string& path, const std::string& function, GivenInputs& given,
                      Wanted wanted, Program& program, ReadInputs& in);
 
 // Types and sizes of the inputs of `program` that --shape gives; fp32 where no type is said.
-InputTypes types_of_shapes(const Program& program, const std::vector<ShapeText>& shapes);
+InputTypes types_of_shapes(const Program& program, const GivenInputs& given);
 
 // ExitCode::usage, with the nearest right name, if one of `names`, given to `option`, is no input
 // of the program.
@@ -53,7 +72,6 @@ Outcome lower(const Program& program, const InputTypes& types, const CompileOpti
               Compilation& out);
 
 // Reads or makes every input of `program` that has a source, in the program's order.
-Outcome read_inputs(const Program& program, const std::vector<NamedSource>& sources,
-                    const std::vector<ShapeText>& shapes, ReadInputs& out);
+Outcome read_inputs(const Program& program, const GivenInputs& given, ReadInputs& out);
 
 }  // namespace stria::command

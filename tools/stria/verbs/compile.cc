@@ -17,6 +17,7 @@
 #include "stria/runtime/compile_driver.h"
 #include "stria/runtime/device_selector.h"
 #include "stria/runtime/inside.h"
+#include "verbs/compile_tile.h"
 
 namespace stria::command {
 namespace {
@@ -43,21 +44,53 @@ class FileNames {
   std::set<std::string> taken_;
 };
 
-Outcome compile_program(const CompileOptionsText& options, ReproducerFile& reproducer) {
-  STRIA_OR_FAIL(std::vector<ShapeText> shapes, ExitCode::usage, parse_shapes(options.shapes));
-  STRIA_FAIL_IF_ERROR(ExitCode::usage, parse_device_selector(options.device).status());
-  STRIA_OR_FAIL(const std::vector<NamedSource> given, ExitCode::usage,
-                parse_sources(options.inputs));
+// The program as Tile, and its weights into the folder. No device has a part in it.
+Outcome compile_to_tile(const CompileOptionsText& options) {
+  const std::pair<const char*, bool> others[] = {
+      {"--device", !options.device.empty()},   {"--function", !options.function.empty()},
+      {"--const", !options.constants.empty()}, {"--fast-math", options.fast_math},
+      {"--tune", options.tune != 0},           {"--set", !options.settings.empty()}};
+  for (const auto& [name, given] : others)
+    if (given)
+      return Outcome(ExitCode::usage,
+                     invalid_argument("--to tile writes the model itself: {} says how a device "
+                                      "runs it",
+                                      name));
+  if (!is_onnx(options.program))
+    return Outcome(ExitCode::usage,
+                   invalid_argument("--to tile is for .onnx files; `stria fmt` writes Tile in its "
+                                    "canonical form"));
+  STRIA_OR_FAIL(GivenInputs given, ExitCode::usage, parse_inputs(options.in));
   Program program;
   ReadInputs in;
-  STRIA_FAIL_IF(
-      read_program(options.program, options.function, given, shapes, Wanted::sizes, program, in));
+  STRIA_FAIL_IF(read_program(options.program, "", given, Wanted::sizes, program, in));
+  std::vector<FileText> files;
+  const std::string text = tile_with_head(program, options.program);
+  if (options.output != "-") files.push_back({options.output, text});
+  if (!options.dump_dir.empty())
+    for (FileText& file : weight_files(program, options.dump_dir)) files.push_back(std::move(file));
+  std::vector<NamedFile> read = files_of(given), written;
+  read.push_back({"PROG", options.program});
+  for (const FileText& file : files)
+    written.push_back({&file == files.data() && options.output != "-" ? "--output" : "--dump-dir",
+                       file.path.string()});
+  STRIA_FAIL_IF(check_files_differ(written, read));
+  STRIA_FAIL_IF_ERROR(ExitCode::program, write_files(files, options.dump_dir));
+  if (options.output == "-") std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+  return Outcome();
+}
+
+Outcome compile_program(const CompileOptionsText& options, ReproducerFile& reproducer) {
+  STRIA_OR_FAIL(GivenInputs given, ExitCode::usage, parse_inputs(options.in));
+  STRIA_FAIL_IF_ERROR(ExitCode::usage, parse_device_selector(options.device).status());
+  Program program;
+  ReadInputs in;
+  STRIA_FAIL_IF(read_program(options.program, options.function, given, Wanted::sizes, program, in));
   const bool onnx = is_onnx(options.program);
-  std::vector<std::string> names;
-  if (!onnx)
-    for (const ShapeText& shape : shapes) names.push_back(shape.name);
-  InputTypes types = types_of_shapes(program, shapes);
-  if (!onnx) STRIA_FAIL_IF(read_inputs(program, given, shapes, in));
+  const std::vector<std::string> names = onnx ? std::vector<std::string>() : given.shape_names();
+  InputTypes types = types_of_shapes(program, given);
+  if (!onnx) STRIA_FAIL_IF(read_inputs(program, given, in));
   for (const auto& [name, type] : in.types) types[name] = type;
   for (const ProgramInput& input : program.inputs()) {
     if (types.count(input.name)) continue;
@@ -130,6 +163,7 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
 }  // namespace
 
 Outcome compile(const CompileOptionsText& options) {
+  if (options.to == "tile") return compile_to_tile(options);
   ReproducerFile reproducer(options.repro_dir);
   return reproducer.around([&] { return compile_program(options, reproducer); });
 }

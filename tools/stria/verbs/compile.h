@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `stria compile`: writes the device Stripe of a program, and on demand every stage before it and
-// what the plugin makes of it.
+// what the plugin makes of it. Of an ONNX model also the Tile that it is.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "failure.h"
+#include "inputs/program_inputs.h"
 
 namespace stria::command {
 
@@ -15,10 +16,10 @@ struct CompileOptionsText {
   std::string program;
   std::string function;
   std::string device;
-  std::vector<std::string> inputs;  // NAME=SOURCE, for what it says of sizes
-  std::vector<std::string> shapes;  // NAME=2,3[:TYPE]
-  std::string dump_dir;             // empty: none
+  InputTexts in;
+  std::string dump_dir;  // empty: none
   std::string output;
+  std::string to = "stripe";           // or "tile": the model's own text, for no device
   std::vector<std::string> constants;  // NAME
   bool fast_math = false;
   int tune = 0;                       // candidates that are timed; 0: none

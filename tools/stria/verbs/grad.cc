@@ -11,16 +11,14 @@
 namespace stria::command {
 
 Outcome grad(const GradOptions& options) {
-  STRIA_OR_FAIL(const std::vector<NamedSource> sources, ExitCode::usage,
-                parse_sources(options.inputs));
-  STRIA_OR_FAIL(const std::vector<ShapeText> shapes, ExitCode::usage, parse_shapes(options.shapes));
-  if (!is_onnx(options.file) && (!sources.empty() || !shapes.empty()))
+  STRIA_OR_FAIL(GivenInputs given, ExitCode::usage, parse_inputs(options.in));
+  if (!is_onnx(options.file) && (!given.sources.empty() || !given.shapes.empty()))
     return Outcome(ExitCode::usage,
                    invalid_argument("--input and --shape say what an .onnx file leaves open: a "
                                     "derivative of Tile serves every size"));
   Program program;
   ReadInputs in;
-  STRIA_FAIL_IF(read_program(options.file, "", sources, shapes, Wanted::sizes, program, in));
+  STRIA_FAIL_IF(read_program(options.file, "", given, Wanted::sizes, program, in));
   Result<Program> made = program.gradient(
       {options.function, options.wrt, options.of, options.keep_results, options.name});
   if (!made.ok())

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "failure.h"
+#include "inputs/program_inputs.h"
 
 namespace stria::command {
 
 struct GradOptions {
   std::string file;
-  std::vector<std::string> inputs;  // NAME=SOURCE, of an ONNX model
-  std::vector<std::string> shapes;  // NAME=2,3[:TYPE], likewise
+  InputTexts in;
   std::vector<std::string> wrt;
   std::string function;
   std::string of;

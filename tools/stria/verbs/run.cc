@@ -36,33 +36,19 @@ constexpr double kMaxSeconds = 1;
 // The command line after its spelling has been checked, before anything has been opened.
 struct Request {
   std::string program;  // a file
-  std::vector<NamedSource> sources;
-  std::vector<ShapeText> shapes;
+  GivenInputs given;
   std::vector<NamedValue> outputs;
   CheckRequest check;
-
-  std::vector<std::string> source_names() const {
-    std::vector<std::string> names;
-    for (const NamedSource& source : sources) names.push_back(source.name);
-    return names;
-  }
-  std::vector<std::string> shape_names() const {
-    std::vector<std::string> names;
-    for (const ShapeText& shape : shapes) names.push_back(shape.name);
-    return names;
-  }
 };
 
 Outcome parse_request(const RunOptions& options, Request& request) {
   STRIA_FAIL_IF_ERROR(ExitCode::usage, parse_device_selector(options.device).status());
-  STRIA_OR_FAIL(request.sources, ExitCode::usage, parse_sources(options.inputs));
+  STRIA_OR_FAIL(request.given, ExitCode::usage, parse_inputs(options.in));
   request.program = options.program;
-  std::vector<NamedFile> read = {{"PROG", options.program}}, written;
-  for (const NamedSource& input : request.sources)
-    if (!input.source.path.empty()) read.push_back({"--input " + input.name, input.source.path});
-  STRIA_OR_FAIL(request.shapes, ExitCode::usage, parse_shapes(options.shapes));
   STRIA_OR_FAIL(request.outputs, ExitCode::usage,
                 parse_named_values("--output", options.outputs, false));
+  std::vector<NamedFile> read = files_of(request.given), written;
+  read.push_back({"PROG", options.program});
   for (const NamedValue& output : request.outputs) {
     STRIA_FAIL_IF_ERROR(ExitCode::usage, check_tensor_path(output.value).with_context("--output"));
     written.push_back({"--output " + output.name, output.value});
@@ -76,11 +62,11 @@ Outcome parse_request(const RunOptions& options, Request& request) {
 Outcome bind_program(const Program& program, const Request& request, const CompileOptions& how,
                      ReadInputs& in, Compilation& generic, double& lower_seconds) {
   const bool onnx = is_onnx(request.program);  // its inputs are read
-  if (!onnx) STRIA_FAIL_IF(read_inputs(program, request.sources, request.shapes, in));
+  if (!onnx) STRIA_FAIL_IF(read_inputs(program, request.given, in));
   auto check_names = [&]() -> Outcome {
     if (onnx) return Outcome();
-    STRIA_FAIL_IF(check_input_names(program, "--input", request.source_names()));
-    return check_input_names(program, "--shape", request.shape_names());
+    STRIA_FAIL_IF(check_input_names(program, "--input", request.given.source_names()));
+    return check_input_names(program, "--shape", request.given.shape_names());
   };
   if (!in.missing.ok()) {
     STRIA_FAIL_IF(check_names());  // perhaps only misspelled
@@ -169,8 +155,8 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   const Clock::time_point parse_begin = Clock::now();
   Program program;
   ReadInputs in;
-  STRIA_FAIL_IF(read_program(options.program, options.function, request.sources, request.shapes,
-                             Wanted::values, program, in));
+  STRIA_FAIL_IF(
+      read_program(options.program, options.function, request.given, Wanted::values, program, in));
   const double parse_seconds = seconds_since(parse_begin);
   TemplateSettings parameters;
   STRIA_FAIL_IF(parse_settings(options.settings, parameters));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "failure.h"
+#include "inputs/program_inputs.h"
 
 namespace stria::command {
 
@@ -15,8 +16,7 @@ struct RunOptions {
   std::string program;
   std::string function;
   std::string device;
-  std::vector<std::string> inputs;   // NAME=SOURCE
-  std::vector<std::string> shapes;   // NAME=2,3[:TYPE]
+  InputTexts in;
   std::vector<std::string> outputs;  // NAME=FILE
   std::string check;                 // "", "all" or "sample:N"
   bool profile = false;

@@ -98,11 +98,9 @@ Outcome read_target(const SimOptions& options, Target& target) {
 
 // The program with an input for each parameter: what --input gives, else random numbers of the
 // sizes that --shape gives.
-Outcome read_onnx_program(const SimOptions& options, const std::vector<ShapeText>& shapes,
-                          Program& program, ReadInputs& in, Compilation& generic) {
-  STRIA_OR_FAIL(const std::vector<NamedSource> sources, ExitCode::usage,
-                parse_sources(options.inputs));
-  STRIA_FAIL_IF(read_program(options.program, options.function, sources, shapes,
+Outcome read_onnx_program(const SimOptions& options, GivenInputs& given, Program& program,
+                          ReadInputs& in, Compilation& generic) {
+  STRIA_FAIL_IF(read_program(options.program, options.function, given,
                              options.timing_only ? Wanted::sizes : Wanted::random, program, in));
   const CompileOptions how{.constants = {options.constants.begin(), options.constants.end()}};
   STRIA_FAIL_IF(lower(program, in.types, how, generic));
@@ -110,38 +108,30 @@ Outcome read_onnx_program(const SimOptions& options, const std::vector<ShapeText
   return Outcome();
 }
 
-Outcome read_tile_program(const SimOptions& options, const std::vector<ShapeText>& shapes,
-                          Program& program, ReadInputs& in, Compilation& generic) {
-  STRIA_OR_FAIL(program, ExitCode::program, Program::read(options.program, options.function));
-  STRIA_OR_FAIL(std::vector<NamedValue> given, ExitCode::usage,
-                parse_named_values("--input", options.inputs, true));
-  std::vector<std::string> input_names, shape_names;
-  for (const ShapeText& shape : shapes) shape_names.push_back(shape.name);
-  for (const NamedValue& input : given) input_names.push_back(input.name);
+Outcome read_tile_program(const SimOptions& options, GivenInputs& given, Program& program,
+                          ReadInputs& in, Compilation& generic) {
+  STRIA_FAIL_IF(
+      read_program(options.program, options.function, given, Wanted::random, program, in));
+  const std::vector<std::string> input_names = given.source_names();
   const CompileOptions how{.constants = {options.constants.begin(), options.constants.end()}};
   const auto check_names = [&]() -> Outcome {
     STRIA_FAIL_IF(check_input_names(program, "--input", input_names));
-    return check_input_names(program, "--shape", shape_names);
+    return check_input_names(program, "--shape", given.shape_names());
   };
-  InputTypes types = types_of_shapes(program, shapes);
+  InputTypes types = types_of_shapes(program, given);
   if (!options.timing_only) {
-    uint64_t seed = 0;
+    TensorSource random;
+    random.kind = TensorSource::Kind::random;
     for (const ProgramInput& input : program.inputs()) {
-      ++seed;
+      ++random.seed;
       const auto type = types.find(input.name);
       if (type == types.end() ||
           std::find(input_names.begin(), input_names.end(), input.name) != input_names.end())
         continue;
-      given.push_back({input.name, fmt::format("random:{}:{}", seed, name_of(type->second.type))});
+      random.type = type->second.type;
+      given.sources.push_back({input.name, random});
     }
-    std::vector<NamedSource> sources;
-    for (const NamedValue& input : given) {
-      auto source = parse_tensor_source(input.value);
-      if (!source.ok())
-        return Outcome(ExitCode::usage, source.status().with_context("--input " + input.name));
-      sources.push_back({input.name, std::move(*source)});
-    }
-    STRIA_FAIL_IF(read_inputs(program, sources, shapes, in));
+    STRIA_FAIL_IF(read_inputs(program, given, in));
     if (!in.missing.ok()) {
       STRIA_FAIL_IF(check_names());
       return Outcome(ExitCode::program, in.missing);
@@ -211,19 +201,15 @@ std::vector<std::string> report_names(const SimOptions& options) {
   return names;
 }
 
-Outcome check_report_files(const SimOptions& options, const Pipeline& pipeline) {
+Outcome check_report_files(const SimOptions& options, const GivenInputs& given,
+                           const Pipeline& pipeline) {
   if (options.report.empty()) return Outcome();
-  std::vector<NamedFile> read = {{"PROG", options.program}}, written;
+  std::vector<NamedFile> read = files_of(given), written;
+  read.push_back({"PROG", options.program});
   if (!options.hw.empty()) read.push_back({"--hw", options.hw});
   if (!options.pipeline.empty()) read.push_back({"--pipeline", options.pipeline});
   for (const SourceText& fragment : pipeline.fragments)
     read.push_back({"fragment of --pipeline", fragment.name});
-  STRIA_OR_FAIL(std::vector<NamedValue> inputs, ExitCode::usage,
-                parse_named_values("--input", options.inputs, true));
-  // What is no source is said where the inputs are read.
-  for (const NamedValue& input : inputs)
-    if (auto source = parse_tensor_source(input.value); source.ok() && !source->path.empty())
-      read.push_back({"--input " + input.name, source->path});
   for (const std::string& name : report_names(options))
     written.push_back({"--report", (std::filesystem::path(options.report) / name).string()});
   STRIA_FAIL_IF(check_files_differ(written, read));
@@ -277,16 +263,16 @@ Outcome sim(const SimOptions& options) {
                                     "are of --fidelity event",
                                     options.fidelity));
   // Wrong use is said before anything is read; fragments are known when the pipeline has been.
-  STRIA_FAIL_IF(check_report_files(options, Pipeline()));
+  STRIA_OR_FAIL(GivenInputs given, ExitCode::usage, parse_inputs(options.in));
+  STRIA_FAIL_IF(check_report_files(options, given, Pipeline()));
   Target target;
   STRIA_FAIL_IF(read_target(options, target));
-  STRIA_FAIL_IF(check_report_files(options, target.steps));
-  STRIA_OR_FAIL(const std::vector<ShapeText> shapes, ExitCode::usage, parse_shapes(options.shapes));
+  STRIA_FAIL_IF(check_report_files(options, given, target.steps));
   Program program;
   ReadInputs in;
   Compilation compilation;
   STRIA_FAIL_IF((is_onnx(options.program) ? read_onnx_program : read_tile_program)(
-      options, shapes, program, in, compilation));
+      options, given, program, in, compilation));
   STRIA_FAIL_IF(specialize(target, compilation));
 
   sim::SimulationReport report;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "failure.h"
+#include "inputs/program_inputs.h"
 
 namespace stria::command {
 
@@ -13,8 +14,7 @@ namespace stria::command {
 struct SimOptions {
   std::string program;
   std::string function;
-  std::vector<std::string> inputs;     // NAME=SOURCE
-  std::vector<std::string> shapes;     // NAME=2,3[:TYPE]
+  InputTexts in;
   std::vector<std::string> constants;  // NAME
   std::string hw;                      // a JSON file; empty: the plugin's
   std::string pipeline;                // likewise
