@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "command.h"
 #include "onnx_file.h"
 
@@ -51,6 +53,52 @@ TEST_F(OnnxCommand, SeveralOutputsWithOddNames) {
             (std::vector<double>{1, 2.5, 3, 3, -3.5, -11}));
   EXPECT_EQ(parse_npy_bytes(folder_.read("relu.npy")).values,
             (std::vector<double>{1, 2.5, 3, 3, 0, 0}));
+}
+
+TEST_F(OnnxCommand, LargestOfRows) {
+  const std::string command = "run scores.onnx --device reference --input gpu_0/data=data.npy ";
+  EXPECT_EQ(out_of(command + "--top-k 2"),
+            "relu out: fp32[2, 3], the 2 largest of each row\n"
+            "  row 0:\n  2  3.0\n  1  2.5\n"
+            "  row 1:\n  0  3.0\n  1  0.0\n"
+            "gpu_0/sum: fp32[2, 3], the 2 largest of each row\n"
+            "  row 0:\n  2  3.0\n  1  2.5\n"
+            "  row 1:\n  0  3.0\n  1  -3.5\n");
+  folder_.write("labels.txt", "cat\r\nlarge dog\r\nbird\r\n");
+  EXPECT_THAT(out_of(command + "--top-k 9 --labels labels.txt --output gpu_0/sum=s.npy"),
+              HasSubstr("gpu_0/sum: fp32[2, 3], the 3 largest of each row\n"
+                        "  row 0:\n  2  3.0  bird\n  1  2.5  large dog\n  0  1.0  cat\n"
+                        "  row 1:\n  0  3.0    cat\n  1  -3.5   large dog\n  2  -11.0  bird\n"));
+  EXPECT_EQ(parse_npy_bytes(folder_.read("s.npy")).sizes, (std::vector<int64_t>{2, 3}));
+}
+
+// Rows end where sizes of 1 begin, NaN is no largest, and equal elements keep their order.
+TEST_F(OnnxCommand, LargestOfOtherTensors) {
+  folder_.write("p.tile", "function (A, B) -> (R, S) { R = A + A; S = B; }");
+  folder_.write("a.npy", npy_bytes({"<f4", {1, 4, 1, 1}, {1, NAN, 3, 3}}));
+  folder_.write("b.npy", npy_bytes({"<i8", {6, 2}, {1, 2, 4, 3, 0, 0, 0, 0, 0, 0, 0, 0}}));
+  folder_.write("labels.txt", "a\nb\nc\nd");
+  const std::string command =
+      "run p.tile --device reference --input A=a.npy --input B=b.npy --top-k 3 ";
+  // As many labels as R has classes: they are not for S.
+  EXPECT_EQ(out_of(command + "--labels labels.txt"),
+            "R: fp32[1, 4, 1, 1], the 3 largest\n  2  6.0  c\n  3  6.0  d\n  0  2.0  a\n"
+            "S: i64[6, 2], the 2 largest of each row\n"
+            "  row 0:\n  1  2\n  0  1\n  row 1:\n  0  4\n  1  3\n"
+            "  row 2:\n  0  0\n  1  0\n  row 3:\n  0  0\n  1  0\n  … 2 more rows\n");
+  folder_.write("labels.txt", "a\nb\nc\nd\ne\n");
+  const Ended more = run(command + "--labels labels.txt");
+  EXPECT_EQ(more.code, 0);
+  EXPECT_THAT(more.err, HasSubstr("'labels.txt' has 5 lines, more than the"));
+  folder_.write("labels.txt", "a\nb\nc\n");
+  const Ended fewer = run(command + "--labels labels.txt --output R=r.npy");
+  EXPECT_EQ(fewer.code, 1);
+  EXPECT_EQ(fewer.err, "stria: 'labels.txt' has 3 lines, but 'R' has 4 classes\n");
+  EXPECT_EQ(folder_.read("r.npy"), "");
+  EXPECT_EQ(run(command + "--labels none.txt").code, 1);
+  const Ended alone = run("run p.tile --device reference --input A=a.npy --labels labels.txt");
+  EXPECT_EQ(alone.code, 2);
+  EXPECT_THAT(alone.err, HasSubstr("--top-k"));
 }
 
 TEST_F(OnnxCommand, TileIsWrittenAndReadBack) {

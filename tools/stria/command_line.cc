@@ -159,6 +159,13 @@ void define(CLI::App* app, RunOptions& options) {
              "sizes (and type) of an input; NAME= is a scalar. Of an ONNX model also the size of "
              "an open dimension");
   add_repeated(app, "--output", options.outputs, "write a result as .npy or .png", "NAME=FILE");
+  CLI::Option* top_k = add_integer(app, "--top-k", options.top_k, 1, 1000000,
+                                   "print the so many largest elements of each row of a result, "
+                                   "with their indices");
+  app->add_option("--labels", options.labels,
+                  "names of the classes that --top-k finds: a text file, a line each")
+      ->type_name("FILE")
+      ->needs(top_k);
   app->add_flag(
       "--check{all}", options.check,
       "compare with the interpreter; --check=sample:N looks at N elements of each result");
@@ -192,7 +199,9 @@ void define(CLI::App* app, RunOptions& options) {
       "      --input B=random:2 --shape B=32,16 --check\n"
       "  stria run edges.tile --device auto --input Photo=photo.png --output Edges=edges.png\n"
       "  stria run layer.tile --device llvm_cpu --input X=x.npy --input W=w.npy --const W "
-      "--profile");
+      "--profile\n"
+      "  stria run classifier.onnx --device auto --input image=image.npy --top-k 5 \\\n"
+      "      --labels classes.txt");
 }
 
 void define(CLI::App* app, CompileOptionsText& options) {
@@ -463,8 +472,9 @@ std::string unknown_option(const CLI::App& app, int count, const char* const* ar
 // The first option that takes a file or a folder and was given none; "" if there is none. To a verb
 // an empty name is an option that was not given.
 std::string option_without_file(const CLI::App& app) {
-  for (const char* name : {"--hw", "--pipeline", "--report", "--dump-dir", "--repro-dir",
-                           "--scalesim-topology", "--run-repro", "--output", "--input-dir"}) {
+  for (const char* name :
+       {"--hw", "--pipeline", "--report", "--dump-dir", "--repro-dir", "--scalesim-topology",
+        "--run-repro", "--output", "--input-dir", "--labels"}) {
     const CLI::Option* option = app.get_option_no_throw(name);
     if (option == nullptr) continue;
     const std::vector<std::string> given = option->results();

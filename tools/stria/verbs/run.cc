@@ -20,6 +20,7 @@
 #include "stria/runtime/compile_driver.h"
 #include "stria/runtime/device_selector.h"
 #include "stria/runtime/inside.h"
+#include "top_k.h"
 
 namespace stria::command {
 namespace {
@@ -39,6 +40,7 @@ struct Request {
   GivenInputs given;
   std::vector<NamedValue> outputs;
   CheckRequest check;
+  Labels labels;
 };
 
 Outcome parse_request(const RunOptions& options, Request& request) {
@@ -55,6 +57,11 @@ Outcome parse_request(const RunOptions& options, Request& request) {
   }
   STRIA_FAIL_IF(check_files_differ(written, read));
   STRIA_OR_FAIL(request.check, ExitCode::usage, parse_check(options.check));
+  if (!options.labels.empty()) {
+    read.push_back({"--labels", options.labels});
+    STRIA_FAIL_IF(check_files_differ(written, read));
+    STRIA_OR_FAIL(request.labels, ExitCode::program, read_labels(options.labels));
+  }
   return Outcome();
 }
 
@@ -85,6 +92,20 @@ Outcome bind_program(const Program& program, const Request& request, const Compi
     STRIA_FAIL_IF_ERROR(ExitCode::program, check_writable(output.value, tensor.type, tensor.sizes)
                                                .with_context("--output " + output.name));
   }
+  return Outcome();
+}
+
+// Which results get labels.
+Outcome match_results(const Program& program, const tile::BoundProgram& bound, const Labels& labels,
+                      std::vector<bool>& labelled) {
+  labelled.assign(program.outputs().size(), false);
+  if (labels.names.empty()) return Outcome();
+  std::vector<LabelledResult> results;
+  for (size_t i = 0; i < bound.outputs.size(); ++i)
+    results.push_back({program.outputs()[i], bound.tensors[bound.outputs[i]].sizes});
+  std::string note;
+  STRIA_OR_FAIL(labelled, ExitCode::program, match_labels(labels, results, note));
+  if (!note.empty()) print_message(note);
   return Outcome();
 }
 
@@ -180,6 +201,9 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   double lower_seconds = 0;
   STRIA_FAIL_IF(bind_program(program, request, how, in, generic, lower_seconds));
 
+  std::vector<bool> labelled;
+  STRIA_FAIL_IF(match_results(program, generic.bound, request.labels, labelled));
+
   if (how.parameters.empty()) STRIA_FAIL_IF(open(&generic));
   STRIA_FAIL_IF(check_result_memory(program, generic.bound, device));
   Profile profile;
@@ -227,9 +251,15 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
     }
     STRIA_FAIL_IF_ERROR(ExitCode::program, write_files(files));
   }
-  if (request.outputs.empty())
-    for (size_t i = 0; i < results.size(); ++i)
-      std::printf("%s\n", describe_tensor(executable.outputs()[i].name, results[i]).c_str());
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::string& name = executable.outputs()[i].name;
+    if (options.top_k > 0 && classes_of(results[i].sizes()) > 1)
+      std::printf("%s\n", describe_top_k(name, results[i], options.top_k,
+                                         labelled[i] ? &request.labels : nullptr)
+                              .c_str());
+    else if (request.outputs.empty())
+      std::printf("%s\n", describe_tensor(name, results[i]).c_str());
+  }
   if (options.profile)
     std::printf("%s\n", describe_profile(profile,
                                          kernel_operations(Inside::compilation(executable).generic))

@@ -3,6 +3,7 @@
 // results.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct RunOptions {
   InputTexts in;
   std::vector<std::string> outputs;  // NAME=FILE
   std::string check;                 // "", "all" or "sample:N"
+  int64_t top_k = 0;                 // largest elements of each row that are printed; 0: none
+  std::string labels;                // names of classes, a line each; empty: none
   bool profile = false;
   std::vector<std::string> constants;  // NAME
   bool fast_math = false;
