@@ -13,6 +13,7 @@ build_packages=(
   g++ cmake ninja-build ccache binutils
   llvm-19-dev libzstd-dev libz3-dev libxml2-dev zlib1g-dev
   libisl-dev libgmp-dev libboost-dev nlohmann-json3-dev libcli11-dev libfmt-dev libpng-dev
+  libjpeg62-turbo-dev
   libgtest-dev libgmock-dev verilator
   opencl-c-headers ocl-icd-libopencl1 pocl-opencl-icd
   libvulkan-dev spirv-headers libvulkan1 mesa-vulkan-drivers

@@ -101,6 +101,61 @@ TEST_F(OnnxCommand, LargestOfOtherTensors) {
   EXPECT_THAT(alone.err, HasSubstr("--top-k"));
 }
 
+// A photograph of 2 x 4 pixels that a Tile program writes, into models that give it back.
+TEST_F(OnnxCommand, Pictures) {
+  folder_.write("photo.tile", "function (A) -> (P) { P = A; }");
+  folder_.write("levels.npy",
+                npy_bytes({"|u1", {2, 4, 3}, {10, 20, 30, 40, 50, 60, 70, 80, 90, 11, 21, 31,
+                                              41, 51, 61, 71, 81, 91, 12, 22, 32, 42, 52, 62}}));
+  out_of("run photo.tile --device reference --input A=levels.npy --output P=photo.png");
+  const auto model = [&](ElementType type, const std::vector<OnnxFile::Dim>& dims) {
+    folder_.write("same.onnx", OnnxFile()
+                                   .input("image", type, dims)
+                                   .node("Identity", {"image"}, {"out"})
+                                   .output("out")
+                                   .text());
+  };
+  const std::string command = "run same.onnx --device reference --input image=photo.png ";
+  const auto array_of = [&](const std::string& options) {
+    EXPECT_EQ(out_of(command + options + " --output out=out.npy"), "");
+    return parse_npy_bytes(folder_.read("out.npy"));
+  };
+  model(ElementType::u8, {"n", 3, "h", "w"});
+  Array out = array_of("");
+  EXPECT_EQ(out.descr, "|u1");
+  EXPECT_EQ(out.sizes, (std::vector<int64_t>{1, 3, 2, 4}));
+  EXPECT_EQ(out.values, (std::vector<double>{10, 40, 70, 11, 41, 71, 12, 42, 20, 50, 80, 21,
+                                             51, 81, 22, 52, 30, 60, 90, 31, 61, 91, 32, 62}));
+  model(ElementType::fp32, {1, 2, 2, 3});
+  out =
+      array_of("--picture crop=2 --picture order=bgr --picture scale=255 --picture mean=10,20,30");
+  EXPECT_EQ(out.sizes, (std::vector<int64_t>{1, 2, 2, 3}));
+  EXPECT_EQ(out.values, (std::vector<double>{50, 30, 10, 80, 60, 40, 81, 61, 41, 22, 2, -18}));
+  // The model's size, and the ratio where it has one side only.
+  EXPECT_EQ(array_of("").sizes, (std::vector<int64_t>{1, 2, 2, 3}));
+  model(ElementType::fp32, {1, 3, 4, "w"});
+  EXPECT_EQ(array_of("").sizes, (std::vector<int64_t>{1, 3, 4, 8}));
+  EXPECT_EQ(array_of("--shape w=5").sizes, (std::vector<int64_t>{1, 3, 4, 5}));
+  EXPECT_EQ(array_of("--shape image=1,3,4,6").sizes, (std::vector<int64_t>{1, 3, 4, 6}));
+  model(ElementType::fp16, {"h", "w"});
+  EXPECT_EQ(array_of("--picture scale=1000").descr, "<f2");
+
+  model(ElementType::fp32, {"n", "c", "h", "w"});
+  Ended ended = run(command);
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("'photo.png' with --picture"), HasSubstr("layout=nchw")));
+  EXPECT_EQ(array_of("--picture layout=nchw").sizes, (std::vector<int64_t>{1, 3, 2, 4}));
+  ended = run(command + "--picture sise=3");
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("did you mean 'size'"));
+  ended = run("run same.onnx --device reference --input image=levels.npy --picture size=3");
+  EXPECT_EQ(ended.code, 2);
+  // Of Tile the layout is [H, W, C] unless another is said.
+  EXPECT_THAT(out_of("run photo.tile --device reference --input A=photo.png --picture crop=1,2 "
+                     "--picture scale=255"),
+              HasSubstr("P: fp32[1, 2, 3] = 40.0 50.0 60.0 70.0"));
+}
+
 TEST_F(OnnxCommand, TileIsWrittenAndReadBack) {
   EXPECT_EQ(out_of("compile --to tile scores.onnx --shape rows=2 --dump-dir w -o scores.tile"), "");
   EXPECT_EQ(folder_.files(), (std::vector<std::string>{"data.npy", "scores.onnx", "scores.tile",

@@ -24,12 +24,32 @@ constexpr const char* kSelectors =
     "with * and ?, letters of either case), auto.";
 
 constexpr const char* kTensors =
-    "\nTensors: a.npy, a.npy:bf16 (bf16 carried as u16), photo.png (fp32 [H, W, C] in 0..1), "
-    "photo.png:u8 "
+    "\nTensors: a.npy, a.npy:bf16 (bf16 carried as u16), photo.png or photo.jpg (fp32 [H, W, C] in "
+    "0..1; "
+    "of an ONNX model see Pictures), photo.png:u8 "
     "and photo.png:u16 (the picture's integers as they are: ':u16' of an 8-bit picture gives "
     "0..255),\nrandom:SEED[:TYPE] (needs --shape; floats N(0,1), integers -8..7, unsigned "
     "0..15).\n"
     "Types: bool i8 i16 i32 i64 u8 u16 u32 u64 fp16 bf16 fp32 fp64.";
+
+constexpr const char* kPictures =
+    "\nPictures for ONNX models get the model's type, height, width and layout. --picture "
+    "KEY=VALUE, "
+    "in the order of the steps:\n"
+    "  alpha=drop         leave the alpha channel out, which is an error otherwise where the "
+    "model\n"
+    "                     takes grey or three colours\n"
+    "  size=N, size=H,W   resize: N is the shorter side (default: the model's height and width)\n"
+    "  crop=N, crop=H,W   cut so much out of the middle (default: nothing)\n"
+    "  order=bgr          blue first (default: rgb)\n"
+    "  scale=S            what white becomes (default: 1; 255 for integers)\n"
+    "  mean=M, std=D      one number, or one for each channel: (x * scale - mean) / std\n"
+    "  layout=L           nchw, nhwc, chw or hwc (default: the channels are the dimension of 1, 3 "
+    "or 4)\n"
+    "Grey and colours are turned into each other as the model's channels ask. Smaller pictures "
+    "are\n"
+    "weighted means of all pixels (linear, antialiased). Of Tile programs --picture without a\n"
+    "layout gives [H, W, C].\n";
 
 constexpr const char* kExitCodes =
     "Exit codes: 0 success; 1 program, file, shape, value or unwritable output; 2 wrong use of the "
@@ -50,6 +70,9 @@ CLI::Option* add_device(CLI::App* app, std::string& device) {
 void add_inputs(CLI::App* app, InputTexts& in, const char* input_help, const char* shape_help) {
   add_repeated(app, "--input", in.inputs, input_help, "NAME=TENSOR");
   add_repeated(app, "--shape", in.shapes, shape_help, "NAME=2,3[:TYPE]");
+  add_repeated(app, "--picture", in.pictures,
+               "what becomes of pictures on their way into a model; see Pictures below",
+               "KEY=VALUE");
   app->add_option("--input-dir", in.folder,
                   "a folder with NAME.npy for inputs that no --input gives")
       ->type_name("DIR");
@@ -192,7 +215,7 @@ void define(CLI::App* app, RunOptions& options) {
               "usable cores)");
   add_run_repro(app, options.run_repro);
   app->footer(
-      std::string(kTensors) + kSelectors +
+      std::string(kTensors) + kPictures + kSelectors +
       "\n\nExamples:\n"
       "  stria run matmul.tile --device llvm_cpu --input A=a.npy --input B=b.npy --output C=c.npy\n"
       "  stria run matmul.tile --device reference --input A=random:1 --shape A=64,32 \\\n"
@@ -200,8 +223,9 @@ void define(CLI::App* app, RunOptions& options) {
       "  stria run edges.tile --device auto --input Photo=photo.png --output Edges=edges.png\n"
       "  stria run layer.tile --device llvm_cpu --input X=x.npy --input W=w.npy --const W "
       "--profile\n"
-      "  stria run classifier.onnx --device auto --input image=image.npy --top-k 5 \\\n"
-      "      --labels classes.txt");
+      "  stria run classifier.onnx --device auto --input image=photo.jpg --top-k 5 \\\n"
+      "      --labels classes.txt --picture size=256 --picture crop=224 \\\n"
+      "      --picture mean=0.485,0.456,0.406 --picture std=0.229,0.224,0.225");
 }
 
 void define(CLI::App* app, CompileOptionsText& options) {

@@ -35,6 +35,8 @@ TEST(TensorSource, Spellings) {
   EXPECT_EQ(parse_tensor_source("a.npy:bf16")->type, DataType::bf16);
   EXPECT_EQ(parse_tensor_source("a:b.npy")->path, "a:b.npy");
   EXPECT_EQ(parse_tensor_source("p.png:u8")->type, DataType::u8);
+  EXPECT_EQ(parse_tensor_source("p.jpg")->kind, TensorSource::Kind::jpeg);
+  EXPECT_EQ(parse_tensor_source("p.jpeg:u8")->type, DataType::u8);
   auto random = parse_tensor_source("random:18446744073709551615:i8");
   EXPECT_EQ(random->seed, ~uint64_t{0});
   EXPECT_EQ(random->type, DataType::i8);
@@ -47,6 +49,8 @@ TEST(TensorSource, WrongSpellings) {
   EXPECT_THAT(failure("a.npy:fp32"), HasSubstr("only suffix"));
   EXPECT_THAT(failure("a.npy:bf61"), HasSubstr("did you mean 'bf16'"));
   EXPECT_THAT(failure("p.png:i8"), HasSubstr("not ':i8'"));
+  EXPECT_THAT(failure("p.jpg:u16"), HasSubstr("not as ':u16'"));
+  EXPECT_THAT(failure("p.jpg:u9"), HasSubstr("did you mean 'u8'"));
   EXPECT_THAT(failure("random:"), HasSubstr("the seed: '' is not"));
   EXPECT_THAT(failure("random:-1"), HasSubstr("the seed: '-1' is not"));
   EXPECT_THAT(failure("random:1x"), HasSubstr("the seed: '1x' is not"));

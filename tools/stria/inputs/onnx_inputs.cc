@@ -81,6 +81,29 @@ Outcome add_shapes(const OnnxModel& model, const std::vector<ShapeText>& shapes,
   return Outcome();
 }
 
+// The picture as the model takes it. One with a type behind its name stays as its file has it.
+Result<HostTensor> read_onnx_picture(const OnnxInput& input, const TensorSource& source,
+                                     const OnnxOptions& options) {
+  PictureTarget target;
+  target.type = *input.type;
+  target.has_dims = input.has_dims;
+  const auto given = options.sizes.find(input.name);
+  if (given != options.sizes.end()) {
+    target.has_dims = true;
+    target.dims.assign(given->second.begin(), given->second.end());
+  } else {
+    for (const OnnxDimension& dim : input.dims) {
+      const auto named = options.dims.find(dim.name);
+      target.dims.push_back(dim.size || named == options.dims.end() ? dim.size : named->second);
+    }
+  }
+  STRIA_ASSIGN(const HostTensor picture, read_picture(source));
+  auto out = picture_tensor(picture, source.picture.value_or(PictureOptions()), target);
+  if (!out.ok())
+    return out.status().with_context(fmt::format("'{}' with --picture", shown_name(source.path)));
+  return out;
+}
+
 Outcome read_onnx_input(const OnnxInput& input, const TensorSource& source,
                         const OnnxOptions& options, HostTensor& out) {
   const std::string what = "input '" + input.name + "'";
@@ -109,7 +132,9 @@ Outcome read_onnx_input(const OnnxInput& input, const TensorSource& source,
     STRIA_OR_FAIL(out, ExitCode::program, read_tensor(source, *sizes, type, what));
     return Outcome();
   }
-  auto tensor = read_tensor(source, {}, *input.type, what, check);
+  auto tensor = source.is_picture() && !source.type
+                    ? read_onnx_picture(input, source, options)
+                    : read_tensor(source, {}, *input.type, what, check);
   if (!tensor.ok()) return Outcome(ExitCode::program, tensor.status().with_context(what));
   out = std::move(*tensor);
   STRIA_FAIL_IF_ERROR(ExitCode::program, check(out.type(), out.sizes()).with_context(what));

@@ -73,6 +73,17 @@ Result<GivenInputs> parse_inputs(const InputTexts& texts) {
     out.sources.push_back({input.name, std::move(*source)});
   }
   STRIA_ASSIGN(out.shapes, parse_shapes(texts.shapes));
+  if (!texts.pictures.empty()) {
+    auto picture = parse_picture_options(texts.pictures);
+    if (!picture.ok()) return picture.status().with_context("--picture");
+    bool any = false;
+    for (NamedSource& input : out.sources) {
+      if (!input.source.is_picture()) continue;
+      input.source.picture = *picture;
+      any = true;
+    }
+    if (!any) return invalid_argument("--picture is given, but no --input is a .png or .jpg");
+  }
   out.folder = texts.folder;
   return out;
 }

@@ -16,9 +16,10 @@ namespace stria::command {
 
 // What a command line says of inputs, as spelled there.
 struct InputTexts {
-  std::vector<std::string> inputs;  // NAME=SOURCE
-  std::vector<std::string> shapes;  // NAME=2,3[:TYPE]
-  std::string folder;               // has NAME.npy for others; empty: none
+  std::vector<std::string> inputs;    // NAME=SOURCE
+  std::vector<std::string> shapes;    // NAME=2,3[:TYPE]
+  std::vector<std::string> pictures;  // KEY=VALUE: what becomes of pictures
+  std::string folder;                 // has NAME.npy for others; empty: none
 };
 
 struct NamedSource {

@@ -5,11 +5,14 @@
 #include "stria/base/number_text.h"
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
+#include "stria/tensor_io/jpeg.h"
 #include "stria/tensor_io/png.h"
 #include "stria/tensor_io/random.h"
 
 namespace stria {
 namespace {
+
+bool is_jpeg(std::string_view path) { return path.ends_with(".jpg") || path.ends_with(".jpeg"); }
 
 Result<TensorSource> parse_random(std::string_view text) {
   std::vector<std::string> parts = split(text, ':');
@@ -42,7 +45,8 @@ Result<TensorSource> parse_tensor_source(std::string_view text) {
   if (size_t colon = text.rfind(':'); colon != std::string_view::npos) {
     source.type = parse_data_type(text.substr(colon + 1));
     std::string_view before = text.substr(0, colon);
-    bool suffix = source.type || before.ends_with(".npy") || before.ends_with(".png");
+    bool suffix =
+        source.type || before.ends_with(".npy") || before.ends_with(".png") || is_jpeg(before);
     if (suffix && !source.type)
       return invalid_argument("'{}': unknown type '{}'{}", shown,
                               shown_name(text.substr(colon + 1)),
@@ -68,16 +72,36 @@ Result<TensorSource> parse_tensor_source(std::string_view text) {
           shown, name_of(*source.type));
     return source;
   }
+  if (is_jpeg(source.path)) {
+    source.kind = TensorSource::Kind::jpeg;
+    if (source.type && source.type != DataType::u8 && source.type != DataType::fp32)
+      return invalid_argument("'{}': a JPEG is read as fp32 (no suffix) or ':u8', not as ':{}'",
+                              shown, name_of(*source.type));
+    return source;
+  }
   return invalid_argument(
-      "'{}' is no tensor: it must end in .npy or .png, or be random:SEED[:TYPE]", shown);
+      "'{}' is no tensor: it must end in .npy, .png or .jpg, or be random:SEED[:TYPE]", shown);
+}
+
+Result<HostTensor> read_picture(const TensorSource& source) {
+  return source.kind == TensorSource::Kind::png ? read_png(source.path, DataType::fp32)
+                                                : read_jpeg(source.path, DataType::fp32);
 }
 
 Result<HostTensor> read_tensor(const TensorSource& source, const std::vector<int64_t>& sizes,
                                DataType type, std::string_view what, const NpyCheck& check) {
+  if (source.is_picture() && source.picture) {
+    STRIA_ASSIGN(const HostTensor picture, read_picture(source));
+    PictureTarget target;
+    target.type = source.type.value_or(DataType::fp32);
+    return picture_tensor(picture, *source.picture, target);
+  }
   switch (source.kind) {
     case TensorSource::Kind::npy: return read_npy(source.path, source.type.has_value(), check);
     case TensorSource::Kind::png:
       return read_png(source.path, source.type.value_or(DataType::fp32));
+    case TensorSource::Kind::jpeg:
+      return read_jpeg(source.path, source.type.value_or(DataType::fp32));
     case TensorSource::Kind::random: return random_tensor(type, sizes, source.seed, what);
   }
   return internal_error("tensor source of kind {}", static_cast<int>(source.kind));
