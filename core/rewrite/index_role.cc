@@ -125,6 +125,27 @@ std::vector<IndexRole> index_roles(const Block& block) {
   return roles;
 }
 
+std::vector<std::vector<std::string>> shared_dimensions(const Block& block) {
+  std::set<std::string> outputs;
+  for (const IndexRole& role : index_roles(block))
+    if (role.kind == IndexKind::output) outputs.insert(role.name);
+  std::vector<std::vector<std::string>> out;
+  for (const Refinement& ref : block.refs) {
+    if (!is_written(ref)) continue;
+    for (const Affine& form : ref.access) {
+      std::vector<std::string> names;
+      for (const auto& [name, step] : form.terms())
+        if (outputs.count(name)) names.push_back(name);
+      if (names.size() < 2) continue;
+      std::sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+        return std::abs(form.coefficient(a)) < std::abs(form.coefficient(b));
+      });
+      out.push_back(std::move(names));
+    }
+  }
+  return out;
+}
+
 bool multiplies_floats(const Block& block) {
   return std::any_of(block.refs.begin(), block.refs.end(), [](const Refinement& ref) {
     return ref.agg && ref.agg->op == stripe::AggOp::mul && is_float(ref.agg->type);

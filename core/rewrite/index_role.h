@@ -46,6 +46,10 @@ std::map<std::string, Interval> index_ranges(const stripe::Block& block);
 // may overhang it.
 std::vector<IndexRole> index_roles(const stripe::Block& block);
 
+// For each dimension of a written view in which several output indices occur: their names, the one
+// with the smallest step first.
+std::vector<std::vector<std::string>> shared_dimensions(const stripe::Block& block);
+
 // Does the block aggregate a product of floats? Only sums may be reordered (M10).
 bool multiplies_floats(const stripe::Block& block);
 

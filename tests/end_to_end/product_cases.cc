@@ -63,6 +63,14 @@ void batched_matmul_shared(Case& c) {
   each({3, 4, 6, 5}, [&](int b, int i, int j, int k) { C(b, i, j) += A(b, i, k) * D(k, j); });
 }
 
+void batched_matmul_grouped(Case& c) {
+  Grid &A = c.in("A", {2, 9, 4, 8}), &D = c.in("D", {2, 3, 6, 8}),
+       &C = c.out_of("C", c.wide(), {2, 9, 4, 6});
+  each({2, 9, 4, 6, 8}, [&](int b, int h, int i, int j, int k) {
+    C(b, h, i, j) += A(b, h, i, k) * D(b, h / 3, j, k);
+  });
+}
+
 void batched_dot(Case& c) {
   Grid &A = c.in("A", {6, 11}), &B = c.in("B", {6, 11}), &R = c.out_of("R", c.wide(), {6});
   each({6, 11}, [&](int i, int j) { R(i) += A(i, j) * B(i, j); });
@@ -164,6 +172,7 @@ std::vector<ProgramCase> product_cases() {
       {"outer_sum", &kNumbers, outer_sum},
       {"batched_matmul", &kNumbers, batched_matmul},
       {"batched_matmul_shared", &kNumbers, batched_matmul_shared},
+      {"batched_matmul_grouped", &kNumbers, batched_matmul_grouped},
       {"batched_dot", &kNumbers, batched_dot},
       {"batched_of_two_dims", &kNumbers, batched_of_two_dims},
       {"gram", &kNumbers, gram},

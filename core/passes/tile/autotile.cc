@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <iterator>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -83,36 +82,18 @@ std::map<std::string, int64_t> sizes_by_role(const Block& block, const VectorCho
   return tile;
 }
 
-// For each dimension of a written view in which several output indices occur, their names.
-std::vector<std::set<std::string>> shared_dimensions(const Block& block) {
-  std::set<std::string> outputs;
-  for (const IndexRole& role : index_roles(block))
-    if (role.kind == IndexKind::output) outputs.insert(role.name);
-  std::vector<std::set<std::string>> out;
-  for (const Refinement& ref : block.refs) {
-    if (!is_written(ref)) continue;
-    for (const Affine& form : ref.access) {
-      std::set<std::string> names;
-      for (const auto& [name, step] : form.terms())
-        if (outputs.count(name)) names.insert(name);
-      if (names.size() > 1) out.push_back(std::move(names));
-    }
-  }
-  return out;
-}
-
 // Tiles of several indices may reach into each other: in i + 5*r, tiles of 4 values of i and 2 of
 // r do, though no two points write the same element. No core or lane could have such a tile for
 // itself, so tiles have one value of these indices.
 void keep_apart(const Block& block, bool interleave, std::map<std::string, int64_t>& tile) {
-  const std::vector<std::set<std::string>> shared = shared_dimensions(block);
+  const std::vector<std::vector<std::string>> shared = shared_dimensions(block);
   if (shared.empty()) return;
   Block outer = block;
   split_block(outer, tile, interleave);
   for (const IndexRole& role : index_roles(outer))
     if (role.kind == IndexKind::overlapping)
-      for (const std::set<std::string>& names : shared)
-        if (names.count(role.name))
+      for (const std::vector<std::string>& names : shared)
+        if (std::find(names.begin(), names.end(), role.name) != names.end())
           for (const std::string& name : names) tile[name] = 1;
 }
 

@@ -11,6 +11,7 @@
 #include "stria/cost/search/tile_search.h"
 #include "stria/pass/fastest_candidate.h"
 #include "stria/passes/tile/tile_costing.h"
+#include "stria/rewrite/index_role.h"
 #include "stria/rewrite/kernel_alone.h"
 #include "stria/rewrite/kernel_memo.h"
 #include "stria/rewrite/panel_chain.h"
@@ -160,6 +161,7 @@ class TileChooser {
         registers_ ? cost::register_tiles(tiled_, registers_->tiling, registers_->rates)
         : options_.cost == "group_time" ? cost::group_tiles(tiled_, group_form(options_))
                                         : cost::tile_space(tiled_, options_.filter);
+    if (space.ok() && options_.cost == "group_time") walk_dimensions_alone(*space);
     std::vector<ScoredTile> best;
     if (space.ok()) best = options_.search == "ascend" ? climb(*space) : look_everywhere(*space);
     if (best.empty()) {
@@ -174,6 +176,15 @@ class TileChooser {
       STRIA_ASSIGN(chosen, fastest(program, best, apply));
     }
     return choice_of(best[chosen].tile);
+  }
+
+  // Lanes share out what a group sums by its dimensions, so one index of a tile alone may walk along
+  // each: the one with the smallest step.
+  void walk_dimensions_alone(TileSpace& space) const {
+    for (const std::vector<std::string>& names : shared_dimensions(block_))
+      for (size_t i = 0; i < space.size(); ++i)
+        if (std::find(names.begin() + 1, names.end(), tiled_.indices[i].name) != names.end())
+          space[i] = {1};
   }
 
   size_t kept() const {
