@@ -179,6 +179,8 @@ Status run_steps(NodeWriter& node, const Recurrent& of, size_t states,
   std::vector<std::string> last(states);
   const auto put = [&](std::string& to, const Forms& forms, const Sizes& sizes,
                        const std::string& from) {
+    const bool whole = element_count(sizes) == of.batch * of.hidden;
+    if (to.empty() && !whole) to = node.let("0");  // others follow
     to = contract(node, '=', forms, sizes, from + "[b, h]", {}, to);
   };
   for (int64_t d = 0; d < of.directions; ++d) {
