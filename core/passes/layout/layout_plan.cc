@@ -17,7 +17,7 @@ using stripe::Block;
 using stripe::RefDir;
 using stripe::Refinement;
 
-// At most so many tensors that are copies of one another are looked at together.
+// A tensor is replaced by another through at most so many copies, one behind the other.
 constexpr size_t kMaxChain = 16;
 // At most so many pairs of sweeps. Each sweep that changes something lowers the sum.
 constexpr int kMaxSweeps = 8;
@@ -50,27 +50,17 @@ LayoutPlan::LayoutPlan(const Block& section, int64_t line_bytes) : line_bytes_(l
   for (size_t s = 0; s < section.stmts.size(); ++s) add_kernel(section, static_cast<int>(s));
   find_copies(section);
 
-  // For each tensor its copies, and the tensors that it is a copy of.
-  std::vector<std::vector<int>> copied(tensors_.size());
+  ends_.resize(kernels_.size());
+  copied_.resize(tensors_.size());
   for (const auto& [kernel, copy] : copies_) {
     const int source = by_name_.at(copy.source), target = by_name_.at(copy.target);
-    copied[static_cast<size_t>(source)].push_back(target);
-    copied[static_cast<size_t>(target)].push_back(source);
+    ends_[static_cast<size_t>(kernel)] = {source, target};
+    copied_[static_cast<size_t>(source)].push_back(target);
+    copied_[static_cast<size_t>(target)].push_back(source);
   }
-  reach_.resize(tensors_.size());
   for (size_t t = 0; t < tensors_.size(); ++t) {
     tensors_[t].free = tensors_[t].free && !tensors_[t].writers.empty();
-    if (!tensors_[t].free) continue;
-    order_.push_back(static_cast<int>(t));
-    std::vector<int> chain = {static_cast<int>(t)};
-    std::set<int> seen = {static_cast<int>(t)}, kernels;
-    for (size_t i = 0; i < chain.size() && chain.size() < kMaxChain; ++i)
-      for (const int next : copied[static_cast<size_t>(chain[i])])
-        if (seen.insert(next).second) chain.push_back(next);
-    for (const int one : chain)
-      kernels.insert(tensors_[static_cast<size_t>(one)].kernels.begin(),
-                     tensors_[static_cast<size_t>(one)].kernels.end());
-    reach_[t].assign(kernels.begin(), kernels.end());
+    if (tensors_[t].free) order_.push_back(static_cast<int>(t));
   }
   std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) {
     return tensors_[static_cast<size_t>(a)].kernels[0] <
@@ -166,23 +156,26 @@ bool LayoutPlan::may_be_target(const WholeCopy& copy, int kernel) const {
 
 std::optional<std::vector<int64_t>> LayoutPlan::strides(int tensor, const Layouts& layouts) const {
   // Follows removed copies, from the tensor to the one that stands for it in the end.
-  std::vector<std::pair<const WholeCopy*, bool>> path;  // copy; true if the tensor is its target
+  std::vector<std::pair<int, bool>> path;  // copy; true if the tensor is its target
   int at = tensor;
   while (layouts[static_cast<size_t>(at)].copy >= 0) {
     if (path.size() > kMaxChain) return std::nullopt;
-    const WholeCopy& copy = copies_.at(layouts[static_cast<size_t>(at)].copy);
-    const bool is_target = copy.target == tensors_[static_cast<size_t>(at)].name;
-    path.emplace_back(&copy, is_target);
-    at = by_name_.at(is_target ? copy.source : copy.target);
+    const int kernel = layouts[static_cast<size_t>(at)].copy;
+    const Ends& ends = ends_[static_cast<size_t>(kernel)];
+    const bool is_target = ends.target == at;
+    path.emplace_back(kernel, is_target);
+    at = is_target ? ends.source : ends.target;
   }
   std::vector<int64_t> found = layouts[static_cast<size_t>(at)].strides;
   for (size_t i = path.size(); i-- > 0;) {
-    const auto [copy, is_target] = path[i];
-    const std::string& name = is_target ? copy->target : copy->source;
-    std::vector<int64_t> mine(tensors_[static_cast<size_t>(by_name_.at(name))].sizes.size(), 1);
-    for (size_t p = 0; p < copy->dim.size(); ++p) {
-      if (copy->dim[p] < 0) continue;
-      const auto d = static_cast<size_t>(copy->dim[p]);
+    const auto [kernel, is_target] = path[i];
+    const Ends& ends = ends_[static_cast<size_t>(kernel)];
+    const std::vector<int>& dim = copies_.at(kernel).dim;
+    const int one = is_target ? ends.target : ends.source;
+    std::vector<int64_t> mine(tensors_[static_cast<size_t>(one)].sizes.size(), 1);
+    for (size_t p = 0; p < dim.size(); ++p) {
+      if (dim[p] < 0) continue;
+      const auto d = static_cast<size_t>(dim[p]);
       mine[is_target ? d : p] = found[is_target ? p : d];
     }
     found = std::move(mine);
@@ -191,10 +184,10 @@ std::optional<std::vector<int64_t>> LayoutPlan::strides(int tensor, const Layout
 }
 
 bool LayoutPlan::is_removed(int kernel, const Layouts& layouts) const {
-  auto copy = copies_.find(kernel);
-  if (copy == copies_.end()) return false;
-  return layouts[static_cast<size_t>(by_name_.at(copy->second.source))].copy == kernel ||
-         layouts[static_cast<size_t>(by_name_.at(copy->second.target))].copy == kernel;
+  const Ends& ends = ends_[static_cast<size_t>(kernel)];
+  if (ends.source < 0) return false;
+  return layouts[static_cast<size_t>(ends.source)].copy == kernel ||
+         layouts[static_cast<size_t>(ends.target)].copy == kernel;
 }
 
 double LayoutPlan::bytes_of(int position, const Layouts& layouts) const {
@@ -214,10 +207,31 @@ double LayoutPlan::bytes_of(int position, const Layouts& layouts) const {
   return cost::walk_bytes(kernel.ranges, views, line_bytes_);
 }
 
-double LayoutPlan::bytes_around(int tensor, const Layouts& layouts) const {
+std::vector<int> LayoutPlan::kernels_around(int tensor, const Layouts& layouts) const {
+  std::vector<int> follow = {tensor}, kernels;
+  for (size_t i = 0; i < follow.size(); ++i) {
+    const int at = follow[i];
+    const std::vector<int>& mine = tensors_[static_cast<size_t>(at)].kernels;
+    kernels.insert(kernels.end(), mine.begin(), mine.end());
+    for (const int next : copied_[static_cast<size_t>(at)]) {
+      const int copy = layouts[static_cast<size_t>(next)].copy;
+      if (copy < 0) continue;
+      const Ends& ends = ends_[static_cast<size_t>(copy)];
+      const int replaced_by = ends.target == next ? ends.source : ends.target;
+      if (replaced_by == at && std::find(follow.begin(), follow.end(), next) == follow.end())
+        follow.push_back(next);
+    }
+  }
+  std::sort(kernels.begin(), kernels.end());
+  kernels.erase(std::unique(kernels.begin(), kernels.end()), kernels.end());
+  return kernels;
+}
+
+double LayoutPlan::bytes_around(int tensor, const std::vector<int>& kernels,
+                                const Layouts& layouts) const {
   if (!strides(tensor, layouts)) return -1;
   double sum = 0;
-  for (const int kernel : reach_[static_cast<size_t>(tensor)]) {
+  for (const int kernel : kernels) {
     const double bytes = bytes_of(kernel, layouts);
     if (bytes < 0) return -1;
     sum += bytes;
@@ -305,14 +319,15 @@ bool LayoutPlan::sweep(Layouts& layouts, bool from_inputs, bool equal) const {
     const int t = from_inputs ? order_[n] : order_[order_.size() - 1 - n];
     Layout& mine = layouts[static_cast<size_t>(t)];
     const Layout before = mine;
-    const double bytes_before = bytes_around(t, layouts);
+    const std::vector<int> kernels = kernels_around(t, layouts);
+    const double bytes_before = bytes_around(t, kernels, layouts);
     const std::vector<Layout> all = candidates(t, layouts, from_inputs);
     Layout best = before;
     double least = bytes_before;
     bool taken = false;
     for (const Layout& layout : all) {
       mine = layout;
-      const double bytes = bytes_around(t, layouts);
+      const double bytes = bytes_around(t, kernels, layouts);
       if (bytes < 0) continue;
       // With `equal`, the first candidate of the same cost replaces the old layout.
       if (bytes < least || (equal && !taken && bytes == least)) {

@@ -69,9 +69,11 @@ class LayoutPlan {
   bool is_removed(int kernel, const Layouts& layouts) const;
   double bytes_of(int kernel, const Layouts& layouts) const;
   double total(const Layouts& layouts) const;
-  // Bytes that the kernels move which depend on the layout of the tensor. Negative if the layouts
-  // are impossible.
-  double bytes_around(int tensor, const Layouts& layouts) const;
+  // The kernels whose bytes the layout of the tensor changes: those that touch it, or one that is
+  // replaced by it, through other copies, too.
+  std::vector<int> kernels_around(int tensor, const Layouts& layouts) const;
+  // Bytes that these kernels move. Negative if the layouts are impossible.
+  double bytes_around(int tensor, const std::vector<int>& kernels, const Layouts& layouts) const;
   std::vector<Layout> candidates(int tensor, const Layouts& layouts, bool from_inputs) const;
   std::optional<Layout> as_neighbour(const Kernel& kernel, const View& view, const View& neighbour,
                                      const Layouts& layouts) const;
@@ -84,8 +86,13 @@ class LayoutPlan {
   std::map<std::string, int> by_name_;
   std::vector<Kernel> kernels_;
   std::map<int, WholeCopy> copies_;
-  std::vector<int> order_;               // free tensors by the first kernel that touches them
-  std::vector<std::vector<int>> reach_;  // tensor -> kernels whose bytes its layout may change
+  // Of each kernel: the tensors that it copies from and to; -1: it is no copy.
+  struct Ends {
+    int source = -1, target = -1;
+  };
+  std::vector<Ends> ends_;
+  std::vector<int> order_;                // free tensors by the first kernel that touches them
+  std::vector<std::vector<int>> copied_;  // tensor -> its copies, and what it is a copy of
 };
 
 }  // namespace stria::passes
