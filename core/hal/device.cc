@@ -134,15 +134,22 @@ Result<Event> Kernel::run(std::span<const Argument> arguments, Waits waits) cons
 
 // ---- Library
 
-Result<std::vector<KernelInfo>> Library::kernels() const {
+Result<const std::vector<KernelInfo>*> Library::kept_kernels() const {
   if (!state_) return no_object("library");
   std::lock_guard lock(state_->mutex);
-  if (state_->kernels) return *state_->kernels;
-  const PluginState& plugin = *state_->device->plugin;
-  STRIA_ASSIGN(state_->kernels, plugin.received<KernelInfo>(
-                                    "library.kernels", plugin.tables.library.kernels,
+  if (!state_->kernels) {
+    const PluginState& plugin = *state_->device->plugin;
+    STRIA_ASSIGN(
+        state_->kernels,
+        plugin.received<KernelInfo>("library.kernels", plugin.tables.library.kernels,
                                     Received<KernelInfo>::sink<stria_kernel_info>, state_->handle));
-  return *state_->kernels;
+  }
+  return &*state_->kernels;
+}
+
+Result<std::vector<KernelInfo>> Library::kernels() const {
+  STRIA_ASSIGN(const std::vector<KernelInfo>* kernels, kept_kernels());
+  return *kernels;
 }
 
 Result<std::vector<NamedText>> Library::source() const {
@@ -205,10 +212,11 @@ Result<Kernel> Executor::prepare(const Library& library, size_t index) const {
   if (!library.state_) return no_object("library");
   if (library.state_->device != state_->device)
     return invalid_argument("the library was built for another device than the executor's");
-  STRIA_ASSIGN(auto kernels, library.kernels());
-  if (index >= kernels.size())
+  // Programs have thousands of kernels: a copy of all for each would be slow.
+  STRIA_ASSIGN(const std::vector<KernelInfo>* kernels, library.kept_kernels());
+  if (index >= kernels->size())
     return make_error(StatusCode::out_of_range, "kernel {} of a library of {}", index,
-                      kernels.size());
+                      kernels->size());
   const PluginState& plugin = *state_->device->plugin;
   stria_kernel* handle = nullptr;
   STRIA_RETURN_IF_ERROR(plugin.call("executor.prepare", plugin.tables.executor.prepare,
@@ -217,7 +225,7 @@ Result<Kernel> Executor::prepare(const Library& library, size_t index) const {
   if (!handle) return plugin.gave_nothing("executor.prepare");
   auto state = std::make_shared<Kernel::State>(state_->device, handle, plugin.tables.kernel.release,
                                                "kernel.release");
-  state->info = std::move(kernels[index]);
+  state->info = (*kernels)[index];
   Kernel kernel;
   kernel.state_ = std::move(state);
   return kernel;

@@ -62,6 +62,8 @@ class Library {
   friend class Compiler;
   friend class Executor;
   struct State;
+  // Lives as long as the library.
+  Result<const std::vector<KernelInfo>*> kept_kernels() const;
   std::shared_ptr<const State> state_;
 };
 
