@@ -309,9 +309,9 @@ FoundDevice describe(const Instance& vk, VkPhysicalDevice handle,
   if (!choose_queues(vk, out)) return refuse("none of its queues computes");
   if (out.info.memory_bytes == 0) return refuse("it has no memory of its own");
 
-  // With this extension NVIDIA's driver (580.159, H100) hides what it should report: on a device with
-  // a queue that also draws, a kernel that writes where no memory is counts as done, the next one
-  // never ends, and neither who waits nor who submits is told of the loss.
+  // With this extension NVIDIA's driver (580.159, H100) hides what it should report: on a device
+  // with a queue that also draws, a kernel that writes where no memory is counts as done, the next
+  // one never ends, and neither who waits nor who submits is told of the loss.
   if (properties.driver.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY) out.flags.deviceFault = false;
 
   // What is not enabled may not be used.

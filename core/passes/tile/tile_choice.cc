@@ -178,8 +178,8 @@ class TileChooser {
     return choice_of(best[chosen].tile);
   }
 
-  // Lanes share out what a group sums by its dimensions, so one index of a tile alone may walk along
-  // each: the one with the smallest step.
+  // Lanes share out what a group sums by its dimensions, so one index of a tile alone may walk
+  // along each: the one with the smallest step.
   void walk_dimensions_alone(TileSpace& space) const {
     for (const std::vector<std::string>& names : shared_dimensions(block_))
       for (size_t i = 0; i < space.size(); ++i)
