@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "command.h"
 #include "onnx_file.h"
@@ -207,6 +208,170 @@ TEST_F(OnnxCommand, WhatTileCannotBeAskedFor) {
   ended = run("run p.tile --device reference --input-dir nowhere");
   EXPECT_EQ(ended.code, 1);
   EXPECT_THAT(ended.err, HasSubstr("'nowhere'"));
+}
+
+TEST_F(OnnxCommand, ShowSaysWhatIsInAModel) {
+  // While a size is open, the file's own sizes are all there is.
+  EXPECT_EQ(out_of("show scores.onnx"),
+            "scores.onnx: ONNX, IR 8, opset ai.onnx 17, by a test\n"
+            "\ninputs:\n  gpu_0/data: fp32[rows, 2]\n"
+            "\noutputs:\n  relu out: ?\n  gpu_0/sum: ?\n"
+            "\n"
+            "node    operator  result  operations  weights\n"
+            "node_0  MatMul    ?                ?     24 B\n"
+            "node_1  Add       ?                ?     12 B\n"
+            "node_2  Relu      ?                ?\n"
+            "all     3 nodes                    ?     36 B\n"
+            "\noperators: Add 1, MatMul 1, Relu 1\n"
+            "\nopen sizes, which --shape or --input says:\n  gpu_0/data: fp32[rows, 2]\n");
+  // 1000 rows of 3 products of 2: a multiplication and an addition each.
+  const std::string shown = out_of("show scores.onnx --shape rows=1000");
+  EXPECT_THAT(shown, HasSubstr("\noutputs:\n  relu out: fp32[1000, 3]\n  gpu_0/sum: fp32[1000, 3]\n"
+                               "\n"
+                               "node    operator  result         operations  weights\n"
+                               "node_0  MatMul    fp32[1000, 3]      12.0 k     24 B\n"
+                               "node_1  Add       fp32[1000, 3]       3.0 k     12 B\n"
+                               "node_2  Relu      fp32[1000, 3]       3.0 k\n"
+                               "all     3 nodes                      18.0 k     36 B\n"));
+  EXPECT_THAT(shown, Not(HasSubstr("open sizes")));
+  EXPECT_EQ(out_of("show scores.onnx --input gpu_0/data=random:1 --shape rows=1000"), shown);
+  const auto json = nlohmann::json::parse(out_of("show scores.onnx --shape rows=1000 --json"));
+  EXPECT_EQ(json.at("operations"), 18000);
+  EXPECT_EQ(json.at("nodes").at(0).at("results").at(0).at("sizes"), (std::vector<int>{1000, 3}));
+  EXPECT_EQ(json.at("inputs").at(0).at("sizes").at(0), "rows");
+  EXPECT_EQ(json.at("weight_bytes"), 36);
+  EXPECT_EQ(json.at("missing"), "");
+}
+
+// What the program computes once is told from what each run computes; operations that a node hands
+// on to functions of its own count, too.
+TEST_F(OnnxCommand, ShowSaysWhatIsKnown) {
+  folder_.write("m.onnx", OnnxFile()
+                              .input("x", ElementType::fp32, {2, 6})
+                              .weight("w", {2, 2}, {1, 2, 3, 4})
+                              .node("Shape", {"w"}, {"s"})
+                              .node("Reshape", {"x", "s"}, {"bad"})
+                              .output("bad")
+                              .text());
+  // 12 elements are no 2 x 2: the message is part of what is shown.
+  EXPECT_THAT(out_of("show m.onnx"), AllOf(HasSubstr("missing: "), HasSubstr("Reshape")));
+  folder_.write("m.onnx", OnnxFile()
+                              .input("x", ElementType::fp32, {2, 2})
+                              .weight("w", {2, 2}, {1, 2, 3, 4})
+                              .node("Shape", {"w"}, {"s"})
+                              .node("Reshape", {"x", "s"}, {"r"})
+                              .node("Softmax", {"r"}, {"y"})
+                              .output("y")
+                              .text());
+  const auto json = nlohmann::json::parse(out_of("show m.onnx --json"));
+  EXPECT_EQ(json.at("nodes").at(0).at("known"), true);
+  EXPECT_EQ(json.at("nodes").at(0).at("operations"), 0);
+  EXPECT_EQ(json.at("nodes").at(2).at("known"), false);
+  EXPECT_GT(json.at("nodes").at(2).at("operations"), 8);
+  double sum = 0;
+  for (const auto& node : json.at("nodes")) sum += node.at("operations").get<double>();
+  EXPECT_EQ(json.at("operations"), sum);
+}
+
+TEST_F(OnnxCommand, ShowSaysAllThatIsMissing) {
+  folder_.write("m.onnx", OnnxFile()
+                              .input("x", ElementType::fp32, {2, "n"})
+                              .node("Frobnicate", {"x"}, {"a"}, {}, "com.acme")
+                              .node("Frobnicate", {"a"}, {"b"}, {}, "com.acme")
+                              .node("Relu", {"b"}, {"c"})
+                              .node("Rellu", {"c"}, {"y"})
+                              .output("y")
+                              .text());
+  const std::string unknown =
+      "\nunknown operators:\n  Rellu: 'node_3'\n  com.acme.Frobnicate: 'node_0', 'node_1'\n";
+  EXPECT_THAT(out_of("show m.onnx"),
+              AllOf(HasSubstr(unknown), HasSubstr("\n  x: fp32[2, n]\n"), HasSubstr(" (unknown)")));
+  EXPECT_THAT(out_of("show m.onnx --shape n=3"),
+              AllOf(HasSubstr(unknown), HasSubstr("missing: 'm.onnx' cannot be translated:")));
+  const Ended ended = run("run m.onnx --device reference --input x=random:1 --shape n=3");
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("com.acme.Frobnicate"), HasSubstr("ai.onnx.Rellu")));
+}
+
+TEST_F(OnnxCommand, ShowOfTile) {
+  folder_.write("p.tile",
+                "function twice(A) -> (R) { R = A + A; }\n"
+                "function product(A[M, L], B[L, N]) -> (C) { T = twice(A);\n"
+                "  C[i, j : M, N] = +(T[i, k] * B[k, j]); }\n");
+  EXPECT_EQ(out_of("show p.tile --shape A=2,3"),
+            "p.tile: Tile, entry product\n"
+            "\nfunctions:\n  twice(A) -> (R)\n  product(A[M, L], B[L, N]) -> (C)\n"
+            "\nopen sizes, which --shape or --input says:\n  B[L, N]\n");
+  EXPECT_EQ(out_of("show p.tile --shape A=2,3 --shape B=3,50"),
+            "p.tile: Tile, entry product\n"
+            "\nfunctions:\n  twice(A) -> (R)\n  product(A[M, L], B[L, N]) -> (C)\n"
+            "\noutputs:\n  C: fp32[2, 50]\n"
+            "\n"
+            "kernel    operations\n"
+            "kernel_0           6\n"
+            "kernel_1         600\n"
+            "all              606\n");
+  const auto json =
+      nlohmann::json::parse(out_of("show p.tile --shape A=2,3 --shape B=3,50 --json"));
+  EXPECT_EQ(json.at("operations"), 606);
+  EXPECT_EQ(run("show p.tile --shape Aa=2,3").code, 2);
+}
+
+TEST_F(OnnxCommand, Ops) {
+  const std::string all = out_of("ops");
+  EXPECT_THAT(all,
+              AllOf(HasSubstr("ai.onnx: "), HasSubstr("\ncom.microsoft: "), HasSubstr("  Conv ")));
+  EXPECT_THAT(out_of("ops Conv Gelu"),
+              AllOf(HasSubstr("  Conv  versions 1, 11, 22\n"), HasSubstr("  Gelu  versions 20\n"),
+                    Not(HasSubstr("Relu"))));
+  const auto json = nlohmann::json::parse(out_of("ops Conv --json"));
+  EXPECT_EQ(json.at(0).at("domain"), "ai.onnx");
+  EXPECT_EQ(json.at(0).at("versions"), (std::vector<int>{1, 11, 22}));
+  EXPECT_EQ(json.at(0).at("supported"), true);
+  const Ended ended = run("ops Convv");
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("did you mean 'Conv'"));
+}
+
+// What a new user may get wrong: one message, which says what to do.
+TEST_F(OnnxCommand, WhatIsWrong) {
+  const auto says = [&](const std::string& command, int code, const std::string& message) {
+    const Ended ended = run(command);
+    EXPECT_EQ(ended.code, code) << command;
+    EXPECT_EQ(ended.err, "stria: " + message + "\n") << command;
+  };
+  const std::string device = " --device reference ";
+  says("run scores.onnx" + device + "--input gpu_0/dat=data.npy", 2,
+       "--input: 'scores' has no input 'gpu_0/dat', did you mean 'gpu_0/data'? (its inputs: "
+       "gpu_0/data)");
+  says("run scores.onnx" + device, 1,
+       "'scores' needs values for its inputs:\n"
+       "  gpu_0/data: fp32[rows, 2]: --input gpu_0/data=FILE");
+  says("run scores.onnx" + device + "--input gpu_0/data=random:1", 1,
+       "input 'gpu_0/data' is random, but the model leaves its sizes open: gpu_0/data: "
+       "fp32[rows, 2]; give them: --shape gpu_0/data=…");
+  says("compile scores.onnx -o s.stripe" + device, 1,
+       "'scores' needs sizes for its inputs:\n"
+       "  gpu_0/data: fp32[rows, 2]: --shape gpu_0/data=…");
+  says("compile scores.onnx -o s.stripe --shape row=3" + device, 2,
+       "--shape: 'scores' has no input and no named dimension 'row', did you mean 'rows'? (it has: "
+       "gpu_0/data, rows)");
+  folder_.write("bytes.npy", npy_bytes({"|u1", {2, 2}, {1, 2, 3, 4}}));
+  says("run scores.onnx" + device + "--input gpu_0/data=bytes.npy", 1,
+       "input 'gpu_0/data': 'bytes.npy' is u8[2, 2], the model says gpu_0/data: fp32[rows, 2]");
+  says("run scores.onnx" + device + "--input gpu_0/data=data.npy --output gpu_0/su=s.npy", 2,
+       "--output: 'scores' has no output 'gpu_0/su', did you mean 'gpu_0/sum'? (its outputs: relu "
+       "out, gpu_0/sum)");
+  for (const char* verb : {"grad", "sim --timing-only"})
+    says(std::string(verb) + " scores.onnx --shape rows=2 --function loss", 1,
+         "'scores.onnx' has one graph, and no function 'loss'");
+  const std::string model = folder_.read("scores.onnx");
+  folder_.write("cut.onnx", model.substr(0, model.size() - 9));
+  EXPECT_THAT(run("show cut.onnx").err, HasSubstr("it is cut off or damaged"));
+  folder_.write("text.onnx", "hello\n");
+  says("show text.onnx", 1, "text.onnx: not an ONNX file: it is a text, 'hello'");
+  folder_.write("empty.onnx", "");
+  says("show empty.onnx", 1, "empty.onnx: not an ONNX file: it is empty");
 }
 
 }  // namespace

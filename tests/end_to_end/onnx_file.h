@@ -57,7 +57,7 @@ class OnnxFile {
   std::string text() const {
     return WireWriter()
         .varint(1, 8)
-        .bytes(2, "by hand")
+        .bytes(2, "a test")
         .message(8, WireWriter().varint(2, 17))
         .message(7, graph_)
         .text();

@@ -476,6 +476,34 @@ void define(CLI::App* app, SimOptions& options) {
       "  stria sim --scalesim-topology alexnet.csv --array 32x32 --dataflow ws");
 }
 
+void define(CLI::App* app, ShowOptions& options) {
+  app->add_option("PROG", options.program, "program, a .tile or .onnx file; - is Tile from stdin")
+      ->required();
+  add_inputs(app, options.in,
+             "an input tensor: its sizes count, and its elements where an ONNX model's sizes "
+             "depend on them",
+             "sizes of an input, or of an open dimension of an ONNX model");
+  app->add_flag("--json", options.json, "print JSON, with exact numbers");
+  app->footer(
+      "\nOf an ONNX model: inputs, outputs, and for each node its operator, its results, the\n"
+      "operations of one run and the bytes of its weights; `known` is what is computed once, when\n"
+      "the model becomes a program. While sizes are open the nodes have those that the file says.\n"
+      "What keeps a model from running is listed, all at once. Of Tile: functions and, once all\n"
+      "sizes are given, the operations of each kernel.\n"
+      "\nExamples:\n"
+      "  stria show model.onnx\n"
+      "  stria show detector.onnx --shape image=1,3,640,640 --json\n"
+      "  stria show matmul.tile --shape A=64,32 --shape B=32,16");
+}
+
+void define(CLI::App* app, OpsOptions& options) {
+  app->add_option("NAME", options.names, "operators to look for (default: all)");
+  app->add_flag("--json", options.json, "print JSON");
+  app->footer(
+      "\nThe versions are those of the operator's domain in which it came or changed.\n"
+      "\nExamples:\n  stria ops\n  stria ops Conv Resize\n  stria ops --json");
+}
+
 // The first word that looks like an option of `app` and is none, said with the nearest one; "" if
 // there is no such word. CLI11 complains of what is missing before it looks at what is wrong.
 std::string unknown_option(const CLI::App& app, int count, const char* const* arguments) {
@@ -547,6 +575,14 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
       app.add_subcommand("sim", "run a program on a simulated accelerator: cycles and energy");
   define(sim_app, sim_options);
 
+  ShowOptions show_options;
+  CLI::App* show_app =
+      app.add_subcommand("show", "say what is in a program: nodes, sizes, operations, weights");
+  define(show_app, show_options);
+  OpsOptions ops_options;
+  CLI::App* ops_app = app.add_subcommand("ops", "list the ONNX operators");
+  define(ops_app, ops_options);
+
   CommandLine out;
   try {
     app.parse(count, arguments);
@@ -560,8 +596,8 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
     return out;
   } catch (const CLI::ParseError& error) {
     if (app.get_subcommands().empty() && count > 1 && arguments[1][0] != '-') {
-      const std::vector<std::string> verbs = {"devices", "doctor", "run",  "compile", "opt",
-                                              "hw",      "fmt",    "grad", "reduce",  "sim"};
+      std::vector<std::string> verbs;
+      for (const CLI::App* verb : app.get_subcommands({})) verbs.push_back(verb->get_name());
       out.text = message_line(fmt::format("there is no verb '{}'{} (the verbs: {})",
                                           shown_name(arguments[1]),
                                           did_you_mean(arguments[1], verbs), join(verbs, ", ")));
@@ -586,8 +622,8 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   }
   // As elsewhere, a file called - is what comes in.
   for (std::string* file :
-       {&run_options.program, &compile_options.program, &sim_options.program, &opt_options.file,
-        &grad_options.file, &reduce_options.file, &hw_options.model})
+       {&run_options.program, &compile_options.program, &sim_options.program, &show_options.program,
+        &opt_options.file, &grad_options.file, &reduce_options.file, &hw_options.model})
     if (*file == "-") *file = "/dev/stdin";
   for (std::string& file : fmt_options.files)
     if (file == "-") file = "/dev/stdin";
@@ -601,6 +637,8 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   if (grad_app->parsed()) out.verb = grad_options;
   if (reduce_app->parsed()) out.verb = reduce_options;
   if (sim_app->parsed()) out.verb = sim_options;
+  if (show_app->parsed()) out.verb = show_options;
+  if (ops_app->parsed()) out.verb = ops_options;
   if (!out.verb) {
     out.text = app.help();
     out.code = ExitCode::usage;

@@ -12,15 +12,18 @@
 #include "verbs/fmt.h"
 #include "verbs/grad.h"
 #include "verbs/hw.h"
+#include "verbs/ops.h"
 #include "verbs/opt.h"
 #include "verbs/reduce.h"
 #include "verbs/run.h"
+#include "verbs/show.h"
 #include "verbs/sim.h"
 
 namespace stria::command {
 
 using Verb = std::variant<DevicesOptions, DoctorOptions, RunOptions, CompileOptionsText, OptOptions,
-                          HwOptions, FmtOptions, GradOptions, ReduceOptions, SimOptions>;
+                          HwOptions, FmtOptions, GradOptions, ReduceOptions, SimOptions,
+                          ShowOptions, OpsOptions>;
 
 struct CommandLine {
   std::optional<Verb> verb;

@@ -31,6 +31,8 @@ Outcome dispatch(const Verb& verb) {
     Outcome operator()(const GradOptions& options) const { return grad(options); }
     Outcome operator()(const ReduceOptions& options) const { return reduce(options); }
     Outcome operator()(const SimOptions& options) const { return sim(options); }
+    Outcome operator()(const ShowOptions& options) const { return show(options); }
+    Outcome operator()(const OpsOptions& options) const { return ops(options); }
   };
   return std::visit(Dispatch{}, verb);
 }

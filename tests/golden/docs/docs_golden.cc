@@ -9,6 +9,7 @@
 
 #include "functions_header.h"
 #include "pipelines_page.h"
+#include "show/operator_table.h"
 #include "stria/base/file.h"
 #include "stria/base/text.h"
 #include "stria/builtins/builtins_page.h"
@@ -147,6 +148,8 @@ TEST(Docs, TagsWithAMeaning) {
 }
 
 TEST(Docs, Builtins) { expect_page("docs/builtins.md", builtins_page()); }
+
+TEST(Docs, OnnxOperators) { expect_page("docs/onnx-operators.md", command::operators_page()); }
 
 TEST(Docs, FunctionsOfEdsl) { expect_page("core/edsl/functions.h", functions_header()); }
 

@@ -14,8 +14,6 @@
 namespace stria::command {
 namespace {
 
-using Tensors = std::map<std::string, std::shared_ptr<HostTensor>>;
-
 const OnnxInput* find_input(const OnnxModel& model, const std::string& name) {
   for (const OnnxInput& input : model.inputs())
     if (input.name == name) return &input;
@@ -30,19 +28,6 @@ std::string known_inputs(const OnnxModel& model) {
   if (needed.empty()) return others.empty() ? "none" : join(others, ", ");
   return join(needed, ", ") +
          (others.empty() ? "" : fmt::format("; {} more with a value in the model", others.size()));
-}
-
-// The sizes of an input, if the model and `options` leave none of them open.
-std::optional<std::vector<int64_t>> sizes_of(const OnnxInput& input, const OnnxOptions& options) {
-  if (const auto at = options.sizes.find(input.name); at != options.sizes.end()) return at->second;
-  if (!input.has_dims) return std::nullopt;
-  std::vector<int64_t> sizes;
-  for (const OnnxDimension& dim : input.dims) {
-    const auto named = options.dims.find(dim.name);
-    if (!dim.size && named == options.dims.end()) return std::nullopt;
-    sizes.push_back(dim.size ? *dim.size : named->second);
-  }
-  return sizes;
 }
 
 // --shape names an input or an open dimension.
@@ -145,10 +130,20 @@ Outcome read_onnx_input(const OnnxInput& input, const TensorSource& source,
 
 bool is_onnx(const std::string& path) { return std::filesystem::path(path).extension() == ".onnx"; }
 
-Outcome read_onnx(const std::string& path, GivenInputs& given, Wanted wanted, Program& program,
-                  ReadInputs& in) {
-  STRIA_OR_FAIL(const OnnxModel model, ExitCode::program, OnnxModel::read(path));
-  OnnxOptions options;
+std::optional<std::vector<int64_t>> sizes_of(const OnnxInput& input, const OnnxOptions& options) {
+  if (const auto at = options.sizes.find(input.name); at != options.sizes.end()) return at->second;
+  if (!input.has_dims) return std::nullopt;
+  std::vector<int64_t> sizes;
+  for (const OnnxDimension& dim : input.dims) {
+    const auto named = options.dims.find(dim.name);
+    if (!dim.size && named == options.dims.end()) return std::nullopt;
+    sizes.push_back(dim.size ? *dim.size : named->second);
+  }
+  return sizes;
+}
+
+Outcome take_onnx_inputs(const OnnxModel& model, GivenInputs& given, OnnxOptions& options,
+                         OnnxTensors& tensors) {
   STRIA_FAIL_IF(add_shapes(model, given.shapes, options));
   std::vector<std::string> names;
   for (const OnnxInput& input : model.inputs()) names.push_back(input.name);
@@ -160,7 +155,6 @@ Outcome read_onnx(const std::string& path, GivenInputs& given, Wanted wanted, Pr
                                known_inputs(model)));
   add_sources_of_folder(names, given);
   // Files first: what they say of named dimensions holds for random ones.
-  Tensors tensors;
   for (const bool random : {false, true})
     for (const NamedSource& source : given.sources) {
       if ((source.source.kind == TensorSource::Kind::random) != random) continue;
@@ -174,6 +168,15 @@ Outcome read_onnx(const std::string& path, GivenInputs& given, Wanted wanted, Pr
       options.at_hand[input.name] = tensor;
       tensors[input.name] = std::move(tensor);
     }
+  return Outcome();
+}
+
+Outcome read_onnx(const std::string& path, GivenInputs& given, Wanted wanted, Program& program,
+                  ReadInputs& in) {
+  STRIA_OR_FAIL(const OnnxModel model, ExitCode::program, OnnxModel::read(path));
+  OnnxOptions options;
+  OnnxTensors tensors;
+  STRIA_FAIL_IF(take_onnx_inputs(model, given, options, tensors));
   std::vector<std::string> missing;
   uint64_t seed = 0;
   for (const OnnxInput& input : model.inputs()) {

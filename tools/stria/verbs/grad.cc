@@ -18,7 +18,8 @@ Outcome grad(const GradOptions& options) {
                                     "derivative of Tile serves every size"));
   Program program;
   ReadInputs in;
-  STRIA_FAIL_IF(read_program(options.file, "", given, Wanted::sizes, program, in));
+  STRIA_FAIL_IF(read_program(options.file, is_onnx(options.file) ? options.function : "", given,
+                             Wanted::sizes, program, in));
   Result<Program> made = program.gradient(
       {options.function, options.wrt, options.of, options.keep_results, options.name});
   if (!made.ok())

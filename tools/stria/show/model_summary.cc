@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes come from the translation of a model that has every value as an output. Each call in its
+// main function belongs to the node whose result it makes, or else to the node that takes its own.
+#include "show/model_summary.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "inputs/onnx_inputs.h"
+#include "stria/base/shown_text.h"
+#include "stria/onnx/translate/element_types.h"
+#include "stria/onnx/translate/operator.h"
+#include "stria/onnx/translate/translate.h"
+#include "stria/runtime/compilation.h"
+#include "stria/runtime/host/evaluate_tile.h"
+#include "stria/runtime/inside.h"
+#include "stria/tile/syntax/parser.h"
+
+namespace stria::command {
+namespace {
+
+// "" is the standard's.
+std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
+std::string qualified(const onnx::Node& node) {
+  const std::string domain = domain_of(node.domain);
+  return domain.empty() ? node.op_type : domain + "." + node.op_type;
+}
+
+bool is_known(const onnx::Model& model, const onnx::Node& node) {
+  const std::string domain = domain_of(node.domain);
+  for (const onnx::Function& function : model.functions)
+    if (function.name == node.op_type && domain_of(function.domain) == domain) return true;
+  return onnx::find_operator(domain, node.op_type) != nullptr;
+}
+
+// The node and those in its graphs.
+template <typename Visit>
+void visit(const onnx::Node& node, const Visit& each) {
+  each(node);
+  const auto visit_graph = [&](const onnx::Graph& graph) {
+    for (const onnx::Node& inner : graph.nodes) visit(inner, each);
+  };
+  for (const onnx::Attribute& attribute : node.attributes) {
+    if (attribute.g) visit_graph(*attribute.g);
+    for (const auto& graph : attribute.graphs) visit_graph(*graph);
+  }
+}
+
+// Of tensors in attributes, and of initialisers of graphs inside the node.
+int64_t bytes_inside(const onnx::Node& node) {
+  size_t bytes = 0;
+  const auto add_graph = [&](const onnx::Graph& graph) {
+    for (const auto& data : graph.initializers) bytes += data->bytes.size();
+  };
+  visit(node, [&](const onnx::Node& each) {
+    for (const onnx::Attribute& attribute : each.attributes) {
+      if (attribute.t) bytes += attribute.t->bytes.size();
+      if (attribute.g) add_graph(*attribute.g);
+      for (const auto& graph : attribute.graphs) add_graph(*graph);
+    }
+  });
+  return static_cast<int64_t>(bytes);
+}
+
+SummaryValue value_of(const onnx::ValueInfo& info) {
+  SummaryValue out;
+  out.name = info.name;
+  if (info.type.kind != onnx::ValueType::Kind::tensor) return out;
+  const std::optional<DataType> type = onnx::tile_type_of(info.type.type);
+  out.type = type ? std::string(name_of(*type)) : onnx::name_of(info.type.type);
+  out.has_dims = info.type.dims.has_value();
+  if (info.type.dims)
+    for (const onnx::Dimension& dim : *info.type.dims)
+      out.dims.push_back({dim.size, dim.parameter});
+  return out;
+}
+
+SummaryValue value_of(const onnx::TranslatedOutput& output) {
+  SummaryValue out;
+  out.name = output.name;
+  out.type = output.is_strings    ? "string"
+             : output.is_sequence ? fmt::format("sequence of {}", output.items.size())
+                                  : std::string(name_of(output.type.type));
+  out.has_dims = !output.is_sequence;
+  if (out.has_dims)
+    for (const int64_t size : output.type.sizes) out.dims.push_back({size, ""});
+  return out;
+}
+
+// ---- operations of nodes
+
+// What a function of the text costs, and gives, for the types that it is called with.
+struct FunctionCost {
+  std::optional<double> operations;
+  std::vector<TensorType> results;
+};
+
+FunctionCost cost_of(const tile::Program& program, const tile::Function& function,
+                     const std::vector<TensorType>& arguments) {
+  FunctionCost out;
+  tile::Program alone;
+  alone.source = program.source;
+  alone.functions = {function};
+  auto made = Inside::program(std::move(alone), "");
+  if (!made.ok()) return out;
+  InputTypes types;
+  for (size_t i = 0; i < arguments.size() && i < function.parameters.size(); ++i)
+    types[function.parameters[i].name.text] = arguments[i];
+  auto lowered = lower_program(*made, types);
+  if (!lowered.ok()) return out;
+  out.operations = 0;
+  for (const auto& [kernel, count] : kernel_operations(lowered->generic)) *out.operations += count;
+  for (const size_t id : lowered->bound.outputs)
+    out.results.push_back({lowered->bound.tensors[id].type, lowered->bound.tensors[id].sizes});
+  return out;
+}
+
+struct ShownCall {
+  std::vector<std::string> arguments, results;  // names in the main function
+  std::optional<double> operations;
+};
+
+struct ShownMain {
+  std::vector<ShownCall> calls;
+  std::map<std::string, std::string> value_of;  // of the names that stand for others: the results
+};
+
+Result<ShownMain> read_main(const onnx::Translation& made, const std::string& file) {
+  STRIA_ASSIGN(const tile::Program program, tile::parse({file, made.text}));
+  std::map<std::string, const tile::Function*> functions;
+  for (const tile::Function& function : program.functions)
+    functions[function.name.text] = &function;
+  std::map<std::string, TensorType> types;
+  for (const onnx::TranslatedInput& input : made.inputs) types[input.tile] = input.type;
+  for (const auto& [name, value] : made.constants) types[name] = {value->type(), value->sizes()};
+  std::map<std::string, FunctionCost> costs;  // each function has one set of types
+  ShownMain out;
+  const tile::Function& main = *functions.at(made.function);
+  for (const tile::Statement& statement : main.statements) {
+    const auto* assignment = std::get_if<tile::Assignment>(&statement.form);
+    if (assignment == nullptr) return internal_error("main has a contraction");
+    const tile::Expr& value = main.exprs[static_cast<size_t>(assignment->value)];
+    if (value.kind == tile::ExprKind::name) {
+      out.value_of[assignment->targets[0].text] = value.text;
+      continue;
+    }
+    ShownCall call;
+    std::vector<TensorType> given;
+    for (const tile::ExprId argument : value.args) {
+      call.arguments.push_back(main.exprs[static_cast<size_t>(argument)].text);
+      given.push_back(types[call.arguments.back()]);
+    }
+    const auto [at, is_new] = costs.try_emplace(value.text);
+    if (is_new) at->second = cost_of(program, *functions.at(value.text), given);
+    call.operations = at->second.operations;
+    for (size_t k = 0; k < assignment->targets.size(); ++k) {
+      call.results.push_back(assignment->targets[k].text);
+      if (k < at->second.results.size()) types[call.results.back()] = at->second.results[k];
+    }
+    out.calls.push_back(std::move(call));
+  }
+  return out;
+}
+
+// `tile_of`: the result of the main function for each value of the graph.
+void add_operations(const ShownMain& main, const onnx::Model& model,
+                    const std::map<std::string, std::string>& tile_of, ModelSummary& out) {
+  std::map<std::string, size_t> maker;  // of names in the main function: the node
+  for (size_t n = 0; n < model.graph.nodes.size(); ++n) {
+    SummaryNode& node = out.nodes[n];
+    node.operations = 0;
+    bool known = !node.results.empty();
+    for (const std::string& name : model.graph.nodes[n].outputs) {
+      const auto tile = tile_of.find(name);
+      if (tile == tile_of.end()) continue;
+      const auto value = main.value_of.find(tile->second);
+      if (value == main.value_of.end()) continue;
+      maker.emplace(value->second, n);
+      known &= value->second.starts_with("C_");
+    }
+    node.known = known;
+  }
+  out.operations = 0;
+  std::map<std::string, size_t> taker;
+  for (auto call = main.calls.rbegin(); call != main.calls.rend(); ++call) {
+    std::optional<size_t> owner;
+    for (const std::string& result : call->results) {
+      if (const auto at = maker.find(result); at != maker.end()) owner = at->second;
+      if (const auto at = taker.find(result); !owner && at != taker.end()) owner = at->second;
+    }
+    if (call->operations && out.operations) *out.operations += *call->operations;
+    if (!call->operations) out.operations.reset();
+    if (!owner) continue;
+    for (const std::string& argument : call->arguments) taker.insert_or_assign(argument, *owner);
+    std::optional<double>& operations = out.nodes[*owner].operations;
+    if (!call->operations) operations.reset();
+    if (operations) *operations += *call->operations;
+  }
+}
+
+Result<onnx::Translation> translated(const onnx::Model& model, const OnnxOptions& options) {
+  onnx::TranslateOptions how;
+  how.sizes = options.sizes;
+  how.dims = options.dims;
+  how.evaluate = evaluate_tile;
+  for (;;) {
+    onnx::Missing missing;
+    auto out = onnx::translate(model, how, &missing);
+    if (out.ok() || !missing.operators.empty() || !missing.nodes.empty()) return out;
+    bool more = false;
+    for (const std::string& name : missing.inputs_by_value)
+      if (const auto at = options.at_hand.find(name); at != options.at_hand.end())
+        more |= how.values.emplace(name, at->second).second;
+    if (!more) return out;
+  }
+}
+
+void add_sizes(const onnx::Model& model, const OnnxOptions& options, ModelSummary& out) {
+  onnx::Model all = model;
+  std::set<std::string> outputs;
+  for (const onnx::ValueInfo& info : all.graph.outputs) outputs.insert(info.name);
+  for (const onnx::Node& node : all.graph.nodes)
+    for (const std::string& name : node.outputs)
+      if (!name.empty() && outputs.insert(name).second) all.graph.outputs.push_back({name, {}});
+  auto made = translated(all, options);
+  if (!made.ok()) {
+    out.missing = made.status().message();
+    return;
+  }
+  std::map<std::string, SummaryValue> values;
+  std::map<std::string, std::string> tile_of;
+  for (const onnx::TranslatedOutput& output : made->outputs) {
+    values[output.name] = value_of(output);
+    tile_of[output.name] = output.tile;
+  }
+  const auto take = [&](SummaryValue& value) {
+    if (const auto at = values.find(value.name); at != values.end()) value = at->second;
+  };
+  for (SummaryValue& output : out.outputs) take(output);
+  for (SummaryNode& node : out.nodes)
+    for (SummaryValue& result : node.results) take(result);
+  if (made->text.empty()) return;
+  if (auto main = read_main(*made, out.file); main.ok()) add_operations(*main, model, tile_of, out);
+}
+
+// ---- what the file says by itself
+
+void add_operators(const onnx::Model& model, ModelSummary& out) {
+  std::map<std::string, std::vector<std::string>> unknown;
+  const auto count = [&](const onnx::Node& node) {
+    ++out.operators[qualified(node)];
+    if (!is_known(model, node))
+      unknown[qualified(node)].push_back(
+          "'" +
+          shown_name(node.name.empty() && !node.outputs.empty() ? node.outputs[0] : node.name) +
+          "'");
+  };
+  for (const onnx::Node& node : model.graph.nodes) visit(node, count);
+  for (const onnx::Function& function : model.functions)
+    for (const onnx::Node& node : function.nodes) visit(node, count);
+  constexpr size_t kShown = 3;
+  for (auto& [name, nodes] : unknown) {
+    const size_t more = nodes.size() > kShown ? nodes.size() - kShown : 0;
+    nodes.resize(nodes.size() - more);
+    out.unknown_operators.push_back(fmt::format("{}: {}{}", shown_name(name),
+                                                fmt::join(nodes, ", "),
+                                                more > 0 ? fmt::format(" and {} more", more) : ""));
+  }
+}
+
+}  // namespace
+
+std::string SummaryValue::text() const {
+  if (type.empty()) return "?";
+  std::vector<std::string> sizes;
+  for (const OnnxDimension& dim : dims)
+    sizes.push_back(dim.size ? std::to_string(*dim.size) : dim.name.empty() ? "?" : dim.name);
+  return has_dims ? fmt::format("{}[{}]", type, fmt::join(sizes, ", ")) : type;
+}
+
+ModelSummary summary_of(const OnnxModel& model, const std::string& file,
+                        const OnnxOptions& options) {
+  const onnx::Model& from = Inside::model(model);
+  ModelSummary out;
+  out.file = file;
+  out.ir_version = from.ir_version;
+  out.producer = from.producer;
+  for (const auto& [domain, version] : from.opsets)
+    out.opsets[domain.empty() ? "ai.onnx" : domain] = version;
+  out.inputs = model.inputs();
+  std::map<std::string, int64_t> bytes_of;
+  for (const auto& data : from.graph.initializers) {
+    bytes_of[data->name] = static_cast<int64_t>(data->bytes.size());
+    out.weight_bytes += bytes_of[data->name];
+  }
+  std::map<std::string, SummaryValue> said;
+  for (const auto* infos : {&from.graph.values, &from.graph.outputs})
+    for (const onnx::ValueInfo& info : *infos) said[info.name] = value_of(info);
+  const auto said_of = [&](const std::string& name) {
+    const auto at = said.find(name);
+    return at == said.end() ? SummaryValue{name, "", false, {}} : at->second;
+  };
+  for (const onnx::ValueInfo& info : from.graph.outputs) out.outputs.push_back(value_of(info));
+  for (const onnx::Node& node : from.graph.nodes) {
+    SummaryNode shown;
+    shown.name = node.name;
+    shown.op = qualified(node);
+    shown.unknown = !is_known(from, node);
+    for (const std::string& name : node.inputs)
+      if (const auto at = bytes_of.find(name); at != bytes_of.end())
+        shown.weight_bytes += at->second;
+    const int64_t inside = bytes_inside(node);
+    shown.weight_bytes += inside;
+    out.weight_bytes += inside;
+    for (const std::string& name : node.outputs)
+      if (!name.empty()) shown.results.push_back(said_of(name));
+    out.nodes.push_back(std::move(shown));
+  }
+  add_operators(from, out);
+  for (const OnnxInput& input : out.inputs)
+    if (input.type && !input.has_default && !sizes_of(input, options))
+      out.open.push_back(input.text());
+  if (out.open.empty()) add_sizes(from, options, out);
+  return out;
+}
+
+}  // namespace stria::command
