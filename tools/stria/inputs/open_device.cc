@@ -61,7 +61,8 @@ Outcome open_device(const std::string& selector, Device& device, double time_lim
       one.plugins().empty() ? Runtime(runtime_options(time_limit_s, threads)) : one;
   const hal::ProcessState before = hal::ProcessState::now();
   Inside::DeviceCheck check;
-  if (program != nullptr)
+  // A device that was asked for says what it lacks when it compiles.
+  if (program != nullptr && parsed.automatic)
     check = [program](const Device& one) { return CompileDriver::check_device(one, *program); };
   STRIA_OR_FAIL(device, ExitCode::device, Inside::open(runtime, selector, check));
   opened() = Opened{runtime, device.info().plugin, before};
