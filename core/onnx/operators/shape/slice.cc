@@ -48,9 +48,13 @@ Status slice(NodeWriter& node) {
     const int64_t least = step < 0 ? -1 : 0, most = step < 0 ? size - 1 : size;
     const auto place = [&](int64_t at) { return std::clamp(at < 0 ? at + size : at, least, most); };
     const int64_t start = std::max<int64_t>(place(starts[k]), 0), end = place(ends[k]);
-    // Sizes fit in int64, and so do their differences; a step may be as large as int64 has them.
+    // Sizes fit in int64, and so do their differences; a step may be the least number of int64,
+    // whose magnitude does not.
     const int64_t length = step > 0 ? end - start : start - end;
-    const int64_t count = length <= 0 ? 0 : (length - 1) / (step > 0 ? step : -(step + 1) + 1) + 1;
+    const uint64_t stride =
+        step > 0 ? static_cast<uint64_t>(step) : 0 - static_cast<uint64_t>(step);
+    const int64_t count =
+        length <= 0 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(length - 1) / stride) + 1;
     result[d] = count;
     if (count == 1)
       from[d] = std::to_string(start);
