@@ -179,12 +179,17 @@ class TileChooser {
   }
 
   // Lanes share out what a group sums by its dimensions, so one index of a tile alone may walk
-  // along each: the one with the smallest step.
+  // along each: the one with the smallest step. Its tiles are equal, since the last one would
+  // else reach into what the next value of the others writes.
   void walk_dimensions_alone(TileSpace& space) const {
     for (const std::vector<std::string>& names : shared_dimensions(block_))
-      for (size_t i = 0; i < space.size(); ++i)
-        if (std::find(names.begin() + 1, names.end(), tiled_.indices[i].name) != names.end())
+      for (size_t i = 0; i < space.size(); ++i) {
+        const TiledBlock::Index& index = tiled_.indices[i];
+        if (index.name == names.front())
+          std::erase_if(space[i], [&](int64_t size) { return index.range % size != 0; });
+        else if (std::find(names.begin(), names.end(), index.name) != names.end())
           space[i] = {1};
+      }
   }
 
   size_t kept() const {
