@@ -25,9 +25,6 @@ using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
 
-// The width of a bank, in all memories that are known to have banks.
-constexpr int64_t kBankBytes = 4;
-
 // Bytes that the block's allocations take there; with `inside`, also those of the blocks in it.
 int64_t bytes_at(const stripe::Location& location, const Block& block, bool inside) {
   int64_t bytes = 0;
@@ -147,7 +144,7 @@ class Cacher {
     const MemoryUnit* memory = options_.loc.empty()
                                    ? nullptr
                                    : context_.model().find_memory(options_.loc.path.back().name);
-    const int64_t banks_bytes = (memory ? memory->banks : 0) * kBankBytes;
+    const int64_t banks_bytes = memory ? memory->banks * memory->bank_bytes : 0;
     const auto dimension = [&](size_t d) { return order[order.size() - 1 - d]; };
     cost::lay_out_rows(
         order.size(), [&](size_t d) { return shape.dims[dimension(d)].size; },
