@@ -103,7 +103,7 @@ Status CompileDriver::check_parameters(const Device& device, const CompileOption
   return parse_pipeline(source, settings_of(options), state.model, state.passes).status();
 }
 
-Status CompileDriver::check_device(const Device& device, const Compilation& compilation) {
+std::vector<DeviceLack> CompileDriver::lacks(const Device& device, const Compilation& compilation) {
   const auto name_of = [&](const stripe::Block& kernel) {
     for (const stripe::Refinement& ref : kernel.refs)
       if (compilation.binding != nullptr && is_written(ref))
@@ -111,11 +111,15 @@ Status CompileDriver::check_device(const Device& device, const Compilation& comp
           return node;
     return kernel.comments.empty() ? kernel.name : kernel.name + ": " + kernel.comments[0];
   };
-  const std::vector<DeviceLack> lacks =
-      device_lacks(compilation.generic, device.state_->model, device.info().memory_bytes, name_of);
-  if (lacks.empty()) return Status();
+  return device_lacks(compilation.generic, device.state_->model, device.info().memory_bytes,
+                      name_of);
+}
+
+Status CompileDriver::check_device(const Device& device, const Compilation& compilation) {
+  const std::vector<DeviceLack> lacking = lacks(device, compilation);
+  if (lacking.empty()) return Status();
   return unsupported("{} ({}) cannot run '{}': it lacks {}", device.name(), device.info().name,
-                     compilation.bound.name, text_of(lacks));
+                     compilation.bound.name, text_of(lacking));
 }
 
 Result<Compilation> CompileDriver::specialize(const Device& device, Compilation compilation,

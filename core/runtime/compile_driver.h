@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "stria/base/status.h"
 #include "stria/exec/loaded_program.h"
@@ -12,6 +13,7 @@
 #include "stria/runtime/compile_options.h"
 #include "stria/runtime/device.h"
 #include "stria/runtime/executable.h"
+#include "stria/runtime/host/device_limits.h"
 #include "stria/stripe/block.h"
 
 namespace stria {
@@ -22,8 +24,10 @@ struct CompileDriver {
   // not take, or a parameter that `tune` gives as well; unsupported: `tune` of a pipeline that
   // times nothing. `specialize` says the same, later.
   static Status check_parameters(const Device& device, const CompileOptions& options);
-  // Whether the device has all that the program needs: unsupported with a list of what it lacks,
-  // and of the kernels, or nodes of an ONNX model, that need it. `specialize` says the same.
+  // What the device lacks of all that the program needs, with the kernels, or nodes of an ONNX
+  // model, that need it. Runs no pass.
+  static std::vector<DeviceLack> lacks(const Device& device, const Compilation& compilation);
+  // unsupported, with that list, if it is not empty. `specialize` says the same.
   static Status check_device(const Device& device, const Compilation& compilation);
   // Runs the device's pipeline, or that of `options`, over compilation.generic.
   static Result<Compilation> specialize(const Device& device, Compilation compilation,

@@ -16,6 +16,7 @@
 #include "stria/hal/plugin_set.h"
 #include "stria/hwmodel/hardware_model.h"
 #include "stria/onnx/model/model.h"
+#include "stria/onnx/translate/translate.h"
 #include "stria/runtime/compilation.h"
 #include "stria/runtime/device.h"
 #include "stria/runtime/event.h"
@@ -65,6 +66,9 @@ struct Inside {
   static const std::string& function(const Program& program);  // as asked for; may be empty
 
   static const onnx::Model& model(const OnnxModel& model);
+  // onnx::translate for what callers give: inputs at hand are bound once they turn out to be
+  // needed.
+  static Result<onnx::Translation> translate(const onnx::Model& model, const OnnxOptions& options);
 
   static const Compilation& compilation(const Executable& executable);
 

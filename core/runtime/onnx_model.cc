@@ -77,29 +77,6 @@ Status check_names(const OnnxModel& model, const OnnxOptions& options) {
   return check("named dimension", dims, options.dims);
 }
 
-Result<onnx::Translation> translate(const onnx::Model& model, const OnnxOptions& options) {
-  onnx::TranslateOptions how;
-  how.sizes = options.sizes;
-  how.dims = options.dims;
-  how.evaluate = evaluate_tile;
-  for (const auto& [name, value] : options.values)
-    if (value) how.values[name] = value;
-  for (const auto& [name, value] : options.at_hand)
-    if (value && !how.sizes.contains(name)) how.sizes[name] = value->sizes();
-  for (;;) {
-    onnx::Missing missing;
-    auto out = onnx::translate(model, how, &missing);
-    if (out.ok() || !missing.operators.empty() || !missing.nodes.empty()) return out;
-    bool more = false;
-    for (const std::string& name : missing.inputs_by_value) {
-      const auto at = options.at_hand.find(name);
-      if (at == options.at_hand.end() || !at->second) continue;
-      more |= how.values.emplace(name, at->second).second;
-    }
-    if (!more) return out;
-  }
-}
-
 // Tensors become outputs, one for each item of a sequence; strings become notes.
 void add_output(const onnx::TranslatedOutput& output, ProgramBinding& binding,
                 std::vector<std::string>& notes) {
@@ -150,16 +127,17 @@ const std::vector<std::string>& OnnxModel::outputs() const { return state_->outp
 
 Result<Program> OnnxModel::program(const OnnxOptions& options) const {
   STRIA_RETURN_IF_ERROR(check_names(*this, options));
-  STRIA_ASSIGN(onnx::Translation made, translate(state_->model, options));
+  STRIA_ASSIGN(onnx::Translation made, Inside::translate(state_->model, options));
   auto binding = std::make_shared<ProgramBinding>();
   std::vector<std::string> notes;
   for (const onnx::TranslatedInput& input : made.inputs) {
     binding->inputs.push_back({input.name, input.tile});
     binding->types[input.tile] = input.type;
   }
-  for (auto& [name, value] : made.constants) {
-    binding->types[name] = {value->type(), value->sizes()};
-    binding->values[name] = value;
+  for (const onnx::TranslatedConstant& constant : made.constants) {
+    binding->weights.push_back({constant.name, constant.tile});
+    binding->types[constant.tile] = {constant.elements->type(), constant.elements->sizes()};
+    binding->values[constant.tile] = constant.elements;
   }
   binding->nodes = std::move(made.nodes);
   for (const onnx::TranslatedOutput& output : made.outputs) add_output(output, *binding, notes);
@@ -168,6 +146,29 @@ Result<Program> OnnxModel::program(const OnnxOptions& options) const {
                        fmt::join(notes, "; "));
   STRIA_ASSIGN(tile::Program tile, tile::parse({state_->model.file, std::move(made.text)}));
   return Inside::program(std::move(tile), made.function, std::move(binding), std::move(notes));
+}
+
+Result<onnx::Translation> Inside::translate(const onnx::Model& model, const OnnxOptions& options) {
+  onnx::TranslateOptions how;
+  how.sizes = options.sizes;
+  how.dims = options.dims;
+  how.evaluate = evaluate_tile;
+  for (const auto& [name, value] : options.values)
+    if (value) how.values[name] = value;
+  for (const auto& [name, value] : options.at_hand)
+    if (value && !how.sizes.contains(name)) how.sizes[name] = value->sizes();
+  for (;;) {
+    onnx::Missing missing;
+    auto out = onnx::translate(model, how, &missing);
+    if (out.ok() || !missing.operators.empty() || !missing.nodes.empty()) return out;
+    bool more = false;
+    for (const std::string& name : missing.inputs_by_value) {
+      const auto at = options.at_hand.find(name);
+      if (at == options.at_hand.end() || !at->second) continue;
+      more |= how.values.emplace(name, at->second).second;
+    }
+    if (!more) return out;
+  }
 }
 
 const onnx::Model& Inside::model(const OnnxModel& model) { return model.state_->model; }

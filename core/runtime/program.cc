@@ -34,9 +34,15 @@ namespace {
 Status bind_names(const Program& program, const ProgramBinding& binding,
                   tile::GradientOptions& how) {
   for (std::string& name : how.wrt) {
-    const bool is_weight = binding.values.contains(name);
-    if (!is_weight) STRIA_RETURN_IF_ERROR(program.find_input(name).status());
-    if (!is_weight) name = binding.tile_input(name);
+    std::optional<std::string> tile = binding.parameter(name);
+    if (!tile) {
+      std::vector<std::string> known;
+      for (const auto* names : {&binding.inputs, &binding.weights})
+        for (const BoundName& one : *names) known.push_back(one.name);
+      return not_found("'{}' has no input and no weight '{}'{}", program.name(), shown_name(name),
+                       did_you_mean(name, known));
+    }
+    name = *std::move(tile);
   }
   // Weights are asked for by name; integers have no derivative.
   if (how.wrt.empty())

@@ -12,6 +12,7 @@
 namespace stria::end_to_end {
 namespace {
 
+namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
@@ -167,8 +168,8 @@ TEST_F(OnnxCommand, TileIsWrittenAndReadBack) {
       "# inputs:\n"
       "#   In_gpu_0_data  fp32[2, 2] 'gpu_0/data'\n"
       "# weights:\n"
-      "#   C_b            fp32[3]\n"
-      "#   C_gpu_0_w      fp32[2, 3]\n"
+      "#   C_gpu_0_w      fp32[2, 3] 'gpu_0/w'\n"
+      "#   C_b            fp32[3] 'b'\n"
       "# outputs:\n"
       "#   Out_relu_out   'relu out'\n"
       "#   Out_gpu_0_sum  'gpu_0/sum'\n"
@@ -235,7 +236,9 @@ TEST_F(OnnxCommand, ShowSaysWhatIsInAModel) {
                                "all     3 nodes                      18.0 k     36 B\n"));
   EXPECT_THAT(shown, Not(HasSubstr("open sizes")));
   EXPECT_EQ(out_of("show scores.onnx --input gpu_0/data=random:1 --shape rows=1000"), shown);
-  const auto json = nlohmann::json::parse(out_of("show scores.onnx --shape rows=1000 --json"));
+  const auto json =
+      nlohmann::json::parse(out_of("show scores.onnx --shape rows=1000 --json --device none"));
+  EXPECT_EQ(json.at("devices").size(), 0u);
   EXPECT_EQ(json.at("operations"), 18000);
   EXPECT_EQ(json.at("nodes").at(0).at("results").at(0).at("sizes"), (std::vector<int>{1000, 3}));
   EXPECT_EQ(json.at("inputs").at(0).at("sizes").at(0), "rows");
@@ -302,7 +305,7 @@ TEST_F(OnnxCommand, ShowOfTile) {
             "p.tile: Tile, entry product\n"
             "\nfunctions:\n  twice(A) -> (R)\n  product(A[M, L], B[L, N]) -> (C)\n"
             "\nopen sizes, which --shape or --input says:\n  B[L, N]\n");
-  EXPECT_EQ(out_of("show p.tile --shape A=2,3 --shape B=3,50"),
+  EXPECT_EQ(out_of("show p.tile --shape A=2,3 --shape B=3,50 --device reference"),
             "p.tile: Tile, entry product\n"
             "\nfunctions:\n  twice(A) -> (R)\n  product(A[M, L], B[L, N]) -> (C)\n"
             "\noutputs:\n  C: fp32[2, 50]\n"
@@ -310,11 +313,110 @@ TEST_F(OnnxCommand, ShowOfTile) {
             "kernel    operations\n"
             "kernel_0           6\n"
             "kernel_1         600\n"
-            "all              606\n");
+            "all              606\n"
+            "\ndevices:\n  reference  reference interpreter  has all that it needs\n");
   const auto json =
       nlohmann::json::parse(out_of("show p.tile --shape A=2,3 --shape B=3,50 --json"));
   EXPECT_EQ(json.at("operations"), 606);
   EXPECT_EQ(run("show p.tile --shape Aa=2,3").code, 2);
+}
+
+// Every device there is, unless some are named.
+TEST_F(OnnxCommand, ShowAsksDevices) {
+  const fs::path plugins = folder_.path("plugins");
+  const fs::path built = STRIA_BINARY_DIR "/lib/stria/plugins";
+  fs::create_directories(plugins / "poor");
+  fs::copy(built / "reference", plugins / "poor", fs::copy_options::recursive);
+  const auto edit = [&](const char* file, const std::string& was, const std::string& is) {
+    const std::string name = std::string("plugins/poor/") + file;
+    std::string text = folder_.read(name);
+    const size_t at = text.find(was);
+    ASSERT_NE(at, std::string::npos) << file;
+    folder_.write(name, text.replace(at, was.size(), is));
+  };
+  edit("hw/reference.json", "\"name\": \"reference\",",
+       "\"name\": \"reference\", \"lacks_types\": {\"fp64\": \"the made-up unit\"},");
+  const auto poor = [&](const std::string& command) {
+    return folder_.stria(words(command),
+                         [&] { ::setenv("STRIA_PLUGIN_PATH", plugins.c_str(), 1); });
+  };
+  folder_.write("m.onnx", OnnxFile()
+                              .input("x", ElementType::fp64, {"n"})
+                              .node("Relu", {"x"}, {"a"})
+                              .node("Exp", {"a"}, {"y"})
+                              .output("y")
+                              .text());
+  // A plugin found first takes the place of the other of that name.
+  const std::string lacks =
+      "  lacks fp64 (the made-up unit), needed by Relu 'node_0', Exp 'node_1'\n";
+  const Ended all = poor("show m.onnx --shape n=3");
+  EXPECT_EQ(all.code, 0) << all.err;
+  EXPECT_THAT(all.out, AllOf(HasSubstr("\ndevices:\n"), HasSubstr("  llvm_cpu:0 "),
+                             HasSubstr("has all that it needs"), HasSubstr("  reference:0 ")));
+  EXPECT_THAT(all.out, HasSubstr(lacks));
+  EXPECT_THAT(poor("show m.onnx --shape n=3 --device reference").out, HasSubstr(lacks));
+  EXPECT_THAT(poor("show m.onnx --shape n=3 --device llvm_cpu").out,
+              AllOf(HasSubstr("\ndevices:\n  llvm_cpu  "), Not(HasSubstr("reference"))));
+  EXPECT_THAT(poor("show m.onnx").out, Not(HasSubstr("devices:")));
+  const auto json =
+      nlohmann::json::parse(poor("show m.onnx --shape n=3 --device reference --json").out);
+  EXPECT_EQ(json.at("devices").at(0).at("lacks").at(0).at("what"), "fp64 (the made-up unit)");
+  Ended ended = poor("show m.onnx --shape n=3 --device nowhere");
+  EXPECT_EQ(ended.code, 3);
+  EXPECT_THAT(ended.err, HasSubstr("no device matches 'nowhere'"));
+  EXPECT_EQ(poor("show m.onnx --shape n=3 --device auto --device :").code, 2);
+  // A device that cannot be opened is told among the others.
+  edit("hw/reference.json", "{", "{,");
+  ended = poor("show m.onnx --shape n=3");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("reference interpreter  "), HasSubstr("cannot be opened"),
+                               HasSubstr("  llvm_cpu:0 ")));
+}
+
+// What a model needs beside its data is a word on the command line.
+TEST_F(OnnxCommand, NumbersAsInputs) {
+  folder_.write("m.onnx", OnnxFile()
+                              .input("x", ElementType::fp32, {2, "n"})
+                              .input("s", ElementType::fp32, {})
+                              .input("axes", ElementType::i64, {1})
+                              .node("Mul", {"x", "s"}, {"a"})
+                              .node("ReduceSum", {"a", "axes"}, {"y"})
+                              .output("y")
+                              .text());
+  const std::string command = "run m.onnx --device reference ";
+  EXPECT_EQ(out_of(command + "--input x=1,2,3,4 --shape x=2,2 --input s=0.5 --input axes=1"),
+            "y: fp32[2, 1] = 1.5 3.5\n");
+  EXPECT_EQ(out_of(command + "--input x=2 --shape x=2,3 --input s=-1 --input axes=0"),
+            "y: fp32[1, 3] = -4.0 -4.0 -4.0\n");
+  Ended ended = run(command + "--input x=1,2 --input s=1 --input axes=0");
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("input 'x' is given as numbers, but the model leaves its sizes "
+                                   "open: x: fp32[2, n]; give them: --shape x="));
+  ended = run(command + "--input x=2 --shape x=2,3 --input s=1 --input axes=1.5");
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("input 'axes': '1.5' is not a whole number"));
+  ended = run(command + "--input x=2:fp16 --shape x=2,3 --input s=1 --input axes=1");
+  EXPECT_THAT(ended.err, HasSubstr("'x' is fp16[2, 3], the model says x: fp32[2, n]"));
+  folder_.write("p.tile", "function (A[N], S) -> (R) { R = A * S; }");
+  EXPECT_EQ(out_of("run p.tile --device reference --input A=1,2,3 --input S=2"),
+            "R: fp32[3] = 2.0 4.0 6.0\n");
+  folder_.write("q.tile", "function (A[N, M]) -> (R) { R = A + A; }");
+  ended = run("run q.tile --device reference --input A=1,2,3");
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("input 'A' is given as numbers, but its sizes are not given: "
+                                   "--shape A=N,M"));
+}
+
+// Weights have names, too.
+TEST_F(OnnxCommand, DerivativesByWeights) {
+  const std::string by_name =
+      out_of("grad scores.onnx --shape rows=2 --wrt gpu_0/w --of gpu_0/sum");
+  EXPECT_THAT(by_name, HasSubstr("-> (DC_gpu_0_w)"));
+  EXPECT_EQ(out_of("grad scores.onnx --shape rows=2 --wrt C_gpu_0_w --of gpu_0/sum"), by_name);
+  const Ended ended = run("grad scores.onnx --shape rows=2 --wrt gpu_0/ww");
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("'scores' has no input and no weight 'gpu_0/ww', did you mean "
+                                   "'gpu_0/w'?"));
 }
 
 TEST_F(OnnxCommand, Ops) {

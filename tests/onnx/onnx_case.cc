@@ -170,9 +170,12 @@ Result<Results> run(const Device& device, const Translation& made,
                     const std::vector<CaseValue>& inputs) {
   STRIA_ASSIGN(const Program program, Program::from_tile({"case.tile", made.text}, made.function));
   InputTypes types;
-  std::map<std::string, std::shared_ptr<const HostTensor>> values = made.constants;
+  std::map<std::string, std::shared_ptr<const HostTensor>> values;
   CompileOptions options;
-  for (const auto& [name, tensor] : made.constants) options.constants.insert(name);
+  for (const TranslatedConstant& constant : made.constants) {
+    values[constant.tile] = constant.elements;
+    options.constants.insert(constant.tile);
+  }
   for (const TranslatedInput& input : made.inputs)
     for (const CaseValue& given : inputs)
       if (given.name == input.name) values[input.tile] = given.tensor;

@@ -29,7 +29,7 @@ constexpr const char* kTensors =
     "of an ONNX model see Pictures), photo.png:u8 "
     "and photo.png:u16 (the picture's integers as they are: ':u16' of an 8-bit picture gives "
     "0..255),\nrandom:SEED[:TYPE] (needs --shape; floats N(0,1), integers -8..7, unsigned "
-    "0..15).\n"
+    "0..15),\nnumbers as 16000, 0.5, true or 1,2,3:i64 (one number fills all of --shape).\n"
     "Types: bool i8 i16 i32 i64 u8 u16 u32 u64 fp16 bf16 fp32 fp64.";
 
 constexpr const char* kPictures =
@@ -483,16 +483,24 @@ void define(CLI::App* app, ShowOptions& options) {
              "an input tensor: its sizes count, and its elements where an ONNX model's sizes "
              "depend on them",
              "sizes of an input, or of an open dimension of an ONNX model");
+  add_repeated(
+      app, "--device", options.devices,
+      "a device to ask what it lacks; may be given several times; none: ask none (default: "
+      "every device)",
+      "SELECTOR");
   app->add_flag("--json", options.json, "print JSON, with exact numbers");
   app->footer(
       "\nOf an ONNX model: inputs, outputs, and for each node its operator, its results, the\n"
       "operations of one run and the bytes of its weights; `known` is what is computed once, when\n"
       "the model becomes a program. While sizes are open the nodes have those that the file says.\n"
       "What keeps a model from running is listed, all at once. Of Tile: functions and, once all\n"
-      "sizes are given, the operations of each kernel.\n"
+      "sizes are given, the operations of each kernel. Once all sizes are known, each device says\n"
+      "what it lacks: types of elements, memory for inputs and outputs. Nothing is built for "
+      "that.\n"
       "\nExamples:\n"
       "  stria show model.onnx\n"
       "  stria show detector.onnx --shape image=1,3,640,640 --json\n"
+      "  stria show detector.onnx --shape batch=1 --device vulkan:0 --device llvm_cpu\n"
       "  stria show matmul.tile --shape A=64,32 --shape B=32,16");
 }
 

@@ -88,7 +88,7 @@ Result<Translation> GraphTranslator::main_function(const Graph& graph, const Sco
       if (name.empty()) {
         name = shown("C", value->name, taken);
         parameters.push_back(name);
-        out.constants[name] = value->elements;
+        out.constants.push_back({value->name, name, value->elements});
       }
       return name;
     }

@@ -63,6 +63,13 @@ struct TranslatedInput {
   ElementType element = ElementType::undefined;  // in ONNX: `type` may only hold it
 };
 
+// A parameter of the main function that is known: weights, tables.
+struct TranslatedConstant {
+  std::string name;  // in the graph; of several that share their elements, the first used
+  std::string tile;
+  std::shared_ptr<const HostTensor> elements;
+};
+
 // A result of the graph. A tensor is one of the main function; strings are known.
 struct TranslatedOutput {
   std::string name;  // in the graph; "x[2]" of an item of the sequence x
@@ -79,8 +86,7 @@ struct Translation {
   std::string text;  // Tile; "" if no output is a tensor
   std::string function = "main";
   std::vector<TranslatedInput> inputs;  // of the main function
-  // Parameters of the main function that are known: weights, tables.
-  std::map<std::string, std::shared_ptr<const HostTensor>> constants;
+  std::vector<TranslatedConstant> constants;
   std::vector<TranslatedOutput> outputs;
   // The node behind each statement of the main function, by its first result: V3, "Conv 'conv1'".
   std::map<std::string, std::string> nodes;

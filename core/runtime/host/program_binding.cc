@@ -22,6 +22,14 @@ std::string ProgramBinding::tile_input(std::string_view name) const {
   return tile_of(inputs, name);
 }
 
+std::optional<std::string> ProgramBinding::parameter(std::string_view name) const {
+  for (const auto part : {&BoundName::name, &BoundName::tile})
+    for (const auto* names : {&inputs, &weights})
+      for (const BoundName& one : *names)
+        if (one.*part == name) return one.tile;
+  return std::nullopt;
+}
+
 std::string ProgramBinding::tile_output(std::string_view name) const {
   return tile_of(outputs, name);
 }

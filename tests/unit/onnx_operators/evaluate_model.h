@@ -28,9 +28,9 @@ inline Result<std::vector<EvaluatedOutput>> evaluate_model(const Model& model,
   if (!made.text.empty()) {
     std::vector<std::string> names;
     std::vector<std::shared_ptr<const HostTensor>> inputs;
-    for (const auto& [name, elements] : made.constants) {
-      names.push_back(name);
-      inputs.push_back(elements);
+    for (const onnx::TranslatedConstant& constant : made.constants) {
+      names.push_back(constant.tile);
+      inputs.push_back(constant.elements);
     }
     STRIA_ASSIGN(std::vector<HostTensor> elements,
                  evaluate_tile(made.text, made.function, names, inputs));

@@ -13,6 +13,7 @@
 
 #include "stria/base/file.h"
 #include "stria/tensor_io/npy.h"
+#include "stria/tensor_io/numbers.h"
 #include "stria/tensor_io/random.h"
 #include "stria/type/half.h"
 #include "stria/type/scalar.h"
@@ -57,6 +58,56 @@ TEST(TensorSource, WrongSpellings) {
   EXPECT_THAT(failure("random:18446744073709551616"), HasSubstr("from 0 to 18446744073709551615"));
   EXPECT_THAT(failure("random:1:fp23"), HasSubstr("did you mean 'fp32'"));
   EXPECT_THAT(failure("random:1:i8:2"), HasSubstr("too many parts"));
+}
+
+// The elements of `text` as that type, or what is wrong.
+std::string elements(const std::string& text, DataType type, const std::vector<int64_t>& sizes) {
+  auto source = parse_tensor_source(text);
+  if (!source.ok()) return source.status().message();
+  if (source->kind != TensorSource::Kind::numbers) return "not numbers";
+  auto tensor = read_tensor(*source, sizes, source->type.value_or(type), "'x'");
+  if (!tensor.ok()) return tensor.status().message();
+  std::string out;
+  for (int64_t i = 0; i < tensor->element_count(); ++i)
+    out += (i == 0 ? "" : " ") + to_string(load_scalar(tensor->type(), tensor->data(), i));
+  return out;
+}
+
+TEST(TensorSource, Numbers) {
+  EXPECT_EQ(elements("16000", DataType::i64, {}), "16000");
+  EXPECT_EQ(elements("0", DataType::fp32, {2, 3}), "0.0 0.0 0.0 0.0 0.0 0.0");
+  EXPECT_EQ(elements("1,-2.5,3e2", DataType::fp32, {3}), "1.0 -2.5 300.0");
+  EXPECT_EQ(elements("1,2,3,4", DataType::u8, {2, 2}), "1 2 3 4");
+  EXPECT_EQ(elements("true,false,1,0", DataType::boolean, {4}), "true false true false");
+  EXPECT_EQ(elements("-9223372036854775808", DataType::i64, {}), "-9223372036854775808");
+  EXPECT_EQ(elements("18446744073709551615", DataType::u64, {}), "18446744073709551615");
+  EXPECT_EQ(elements("0.1", DataType::fp16, {}), "0.099975586");
+  EXPECT_EQ(elements("7:i8", DataType::fp32, {1}), "7");
+  EXPECT_EQ(elements("1,2", DataType::fp32, {0}),
+            "'x' is fp32[0]: it takes 0 numbers or one for all, not 2");
+  EXPECT_EQ(elements("5", DataType::fp32, {0, 4}), "");
+  EXPECT_EQ(elements("1,2,3", DataType::fp32, {2, 2}),
+            "'x' is fp32[2, 2]: it takes 4 numbers or one for all, not 3");
+  EXPECT_EQ(elements("128", DataType::i8, {}), "'x': '128' is not a whole number from -128 to 127");
+  EXPECT_EQ(elements("-1", DataType::u16, {}), "'x': '-1' is not a whole number from 0 to 65535");
+  EXPECT_EQ(elements("1.5", DataType::i32, {}),
+            "'x': '1.5' is not a whole number from -2147483648 to 2147483647");
+  EXPECT_EQ(elements("true", DataType::fp32, {}), "'x': 'true' is no fp32");
+  EXPECT_EQ(elements("2", DataType::boolean, {}), "'x': '2' is no bool: true, false, 1 or 0");
+  EXPECT_THAT(elements("7:i9", DataType::i8, {}), HasSubstr("did you mean 'i8'"));
+  for (const char* text : {"1,", ",1", "1, 2", "1;2", "0x10", "nan", "+5", "--5", "True"})
+    EXPECT_THAT(elements(text, DataType::fp32, {}), HasSubstr("no tensor")) << text;
+}
+
+TEST(TensorSource, SizesOfNumbers) {
+  using Sizes = std::vector<int64_t>;
+  EXPECT_EQ(sizes_of_numbers(1, std::nullopt), Sizes{});
+  EXPECT_EQ(sizes_of_numbers(3, std::nullopt), Sizes{3});
+  EXPECT_EQ(sizes_of_numbers(1, 0), Sizes{});
+  EXPECT_EQ(sizes_of_numbers(1, 1), Sizes{1});
+  EXPECT_EQ(sizes_of_numbers(3, 1), Sizes{3});
+  EXPECT_EQ(sizes_of_numbers(3, 0), std::nullopt);
+  EXPECT_EQ(sizes_of_numbers(1, 2), std::nullopt);
 }
 
 TEST(TensorSource, WriteAndReadBack) {

@@ -9,6 +9,7 @@
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/runtime/onnx_model.h"
+#include "stria/tensor_io/numbers.h"
 #include "stria/type/tensor_shape.h"
 
 namespace stria::command {
@@ -95,7 +96,6 @@ Outcome read_onnx_input(const OnnxInput& input, const TensorSource& source,
   if (!input.type)
     return Outcome(ExitCode::program,
                    unsupported("{} is {}: the command reads tensors only", what, input.element));
-  const std::optional<std::vector<int64_t>> sizes = sizes_of(input, options);
   const auto check = [&](DataType type, const std::vector<int64_t>& read) {
     if (type != *input.type)
       return invalid_argument("'{}' is {}, the model says {}",
@@ -106,12 +106,18 @@ Outcome read_onnx_input(const OnnxInput& input, const TensorSource& source,
     return invalid_argument("'{}' is {}, but --shape says {}", shown_name(source.path),
                             to_string(type, read), to_string(type, given->second));
   };
-  if (source.kind == TensorSource::Kind::random) {
+  if (!source.is_file()) {
+    const bool random = source.kind == TensorSource::Kind::random;
+    std::optional<std::vector<int64_t>> sizes = sizes_of(input, options);
+    if (!sizes && !random)
+      sizes = sizes_of_numbers(source.numbers.size(),
+                               input.has_dims ? std::optional(input.dims.size()) : std::nullopt);
     if (!sizes)
-      return Outcome(ExitCode::program,
-                     invalid_argument("{} is random, but the model leaves its sizes open: {}; give "
-                                      "them: --shape {}=…",
-                                      what, input.text(), input.name));
+      return Outcome(
+          ExitCode::program,
+          invalid_argument("{} is {}, but the model leaves its sizes open: {}; give "
+                           "them: --shape {}=…",
+                           what, random ? "random" : "given as numbers", input.text(), input.name));
     const DataType type = source.type.value_or(*input.type);
     STRIA_FAIL_IF_ERROR(ExitCode::program, check(type, *sizes));
     STRIA_OR_FAIL(out, ExitCode::program, read_tensor(source, *sizes, type, what));
@@ -154,10 +160,10 @@ Outcome take_onnx_inputs(const OnnxModel& model, GivenInputs& given, OnnxOptions
                                shown_name(source.name), did_you_mean(source.name, names),
                                known_inputs(model)));
   add_sources_of_folder(names, given);
-  // Files first: what they say of named dimensions holds for random ones.
-  for (const bool random : {false, true})
+  // Files first: what they say of named dimensions holds for the others.
+  for (const bool files : {true, false})
     for (const NamedSource& source : given.sources) {
-      if ((source.source.kind == TensorSource::Kind::random) != random) continue;
+      if (source.source.is_file() != files) continue;
       const OnnxInput& input = *find_input(model, source.name);
       auto tensor = std::make_shared<HostTensor>();
       STRIA_FAIL_IF(read_onnx_input(input, source.source, options, *tensor));

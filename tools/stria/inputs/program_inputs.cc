@@ -7,6 +7,7 @@
 #include "inputs/onnx_inputs.h"
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
+#include "stria/tensor_io/numbers.h"
 #include "stria/type/tensor_shape.h"
 
 namespace stria::command {
@@ -26,15 +27,23 @@ std::string example_shape(const ProgramInput& input) {
 Result<HostTensor> read_input(const ProgramInput& input, const TensorSource& source,
                               const ShapeText* shape) {
   const std::string what = "input '" + input.name + "'";
-  if (source.kind == TensorSource::Kind::random) {
-    if (shape == nullptr)
-      return invalid_argument("{} is random, but its sizes are not given: --shape {}", what,
-                              example_shape(input));
-    if (shape->type && source.type && *shape->type != *source.type)
-      return invalid_argument("{} is random {}, but --shape says {}", what, name_of(*source.type),
-                              name_of(*shape->type));
-    const DataType type = source.type ? *source.type : shape->type.value_or(DataType::fp32);
-    return read_tensor(source, shape->sizes, type, what);
+  if (!source.is_file()) {
+    const bool random = source.kind == TensorSource::Kind::random;
+    const std::optional<DataType> wanted = shape ? shape->type : std::nullopt;
+    std::optional<std::vector<int64_t>> sizes;
+    if (shape != nullptr)
+      sizes = shape->sizes;
+    else if (!random)
+      sizes = sizes_of_numbers(source.numbers.size(),
+                               input.has_dims ? std::optional(input.dims.size()) : std::nullopt);
+    if (!sizes)
+      return invalid_argument("{} is {}, but its sizes are not given: --shape {}", what,
+                              random ? "random" : "given as numbers", example_shape(input));
+    if (wanted && source.type && *wanted != *source.type)
+      return invalid_argument("{} is {} {}, but --shape says {}", what,
+                              random ? "random" : "given as", name_of(*source.type),
+                              name_of(*wanted));
+    return read_tensor(source, *sizes, source.type.value_or(wanted.value_or(DataType::fp32)), what);
   }
   const auto check = [&](DataType type, const std::vector<int64_t>& sizes) {
     if (shape == nullptr || (shape->sizes == sizes && shape->type.value_or(type) == type))

@@ -6,6 +6,7 @@
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/tensor_io/jpeg.h"
+#include "stria/tensor_io/numbers.h"
 #include "stria/tensor_io/png.h"
 #include "stria/tensor_io/random.h"
 
@@ -41,6 +42,17 @@ Result<TensorSource> parse_tensor_source(std::string_view text) {
   if (text.starts_with("random:")) return parse_random(text);
   const std::string shown = shown_name(text);
   TensorSource source;
+  const std::string_view before_type = text.substr(0, text.find(':'));
+  if (auto numbers = split_numbers(before_type)) {
+    source.kind = TensorSource::Kind::numbers;
+    source.numbers = std::move(*numbers);
+    if (before_type.size() == text.size()) return source;
+    const std::string_view type = text.substr(before_type.size() + 1);
+    source.type = parse_data_type(type);
+    if (source.type) return source;
+    return invalid_argument("'{}': unknown type '{}'{}", shown, shown_name(type),
+                            did_you_mean(type, data_type_names()));
+  }
   source.path = std::string(text);
   if (size_t colon = text.rfind(':'); colon != std::string_view::npos) {
     source.type = parse_data_type(text.substr(colon + 1));
@@ -80,7 +92,9 @@ Result<TensorSource> parse_tensor_source(std::string_view text) {
     return source;
   }
   return invalid_argument(
-      "'{}' is no tensor: it must end in .npy, .png or .jpg, or be random:SEED[:TYPE]", shown);
+      "'{}' is no tensor: it must end in .npy, .png or .jpg, be random:SEED[:TYPE], or be numbers "
+      "as 16000, 0.5 or 1,2,3",
+      shown);
 }
 
 Result<HostTensor> read_picture(const TensorSource& source) {
@@ -103,6 +117,7 @@ Result<HostTensor> read_tensor(const TensorSource& source, const std::vector<int
     case TensorSource::Kind::jpeg:
       return read_jpeg(source.path, source.type.value_or(DataType::fp32));
     case TensorSource::Kind::random: return random_tensor(type, sizes, source.seed, what);
+    case TensorSource::Kind::numbers: return number_tensor(source.numbers, type, sizes, what);
   }
   return internal_error("tensor source of kind {}", static_cast<int>(source.kind));
 }

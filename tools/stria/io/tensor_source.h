@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a tensor given on the command line comes from and where one goes: `a.npy`, `a.npy:bf16`,
-// `photo.png`, `photo.png:u8`, `photo.jpg`, `random:SEED`, `random:SEED:DTYPE`; `r.npy`, `r.png`.
+// `photo.png`, `photo.png:u8`, `photo.jpg`, `random:SEED`, `random:SEED:DTYPE`, `16000`, `1,2:i64`;
+// `r.npy`, `r.png`.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +19,18 @@
 namespace stria {
 
 struct TensorSource {
-  enum class Kind { npy, png, jpeg, random };
+  enum class Kind { npy, png, jpeg, random, numbers };
   Kind kind = Kind::npy;
   std::string path;  // npy, png, jpeg
-  // The suffix: bf16 for npy; u8, u16 or fp32 for png; u8 or fp32 for jpeg; any for random.
+  // The suffix: bf16 for npy; u8, u16 or fp32 for png; u8 or fp32 for jpeg; any for random and
+  // numbers.
   std::optional<DataType> type;
   uint64_t seed = 0;                      // random
+  std::vector<std::string> numbers;       // numbers
   std::optional<PictureOptions> picture;  // png, jpeg: what becomes of it
   bool is_picture() const { return kind == Kind::png || kind == Kind::jpeg; }
+  // A file has a type and sizes of its own; others take them from who asks.
+  bool is_file() const { return kind != Kind::random && kind != Kind::numbers; }
 };
 
 // Only the spelling is checked, no file is opened. A file name may hold colons: only a last part
@@ -35,7 +40,7 @@ Result<TensorSource> parse_tensor_source(std::string_view text);
 // A picture as its file has it, but in fp32; its suffix and its options are not looked at.
 Result<HostTensor> read_picture(const TensorSource& source);
 
-// A file's sizes and type are its own; `sizes` and `type` serve random ones (type: fp32 if nothing
+// A file's sizes and type are its own; `sizes` and `type` serve the others (type: fp32 if nothing
 // says another). `what` names the tensor in messages. `check` is asked of a .npy file before its
 // data are read. A picture without options is [H, W, C].
 Result<HostTensor> read_tensor(const TensorSource& source, const std::vector<int64_t>& sizes,

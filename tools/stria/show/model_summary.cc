@@ -136,7 +136,8 @@ Result<ShownMain> read_main(const onnx::Translation& made, const std::string& fi
     functions[function.name.text] = &function;
   std::map<std::string, TensorType> types;
   for (const onnx::TranslatedInput& input : made.inputs) types[input.tile] = input.type;
-  for (const auto& [name, value] : made.constants) types[name] = {value->type(), value->sizes()};
+  for (const onnx::TranslatedConstant& constant : made.constants)
+    types[constant.tile] = {constant.elements->type(), constant.elements->sizes()};
   std::map<std::string, FunctionCost> costs;  // each function has one set of types
   ShownMain out;
   const tile::Function& main = *functions.at(made.function);
@@ -202,23 +203,6 @@ void add_operations(const ShownMain& main, const onnx::Model& model,
   }
 }
 
-Result<onnx::Translation> translated(const onnx::Model& model, const OnnxOptions& options) {
-  onnx::TranslateOptions how;
-  how.sizes = options.sizes;
-  how.dims = options.dims;
-  how.evaluate = evaluate_tile;
-  for (;;) {
-    onnx::Missing missing;
-    auto out = onnx::translate(model, how, &missing);
-    if (out.ok() || !missing.operators.empty() || !missing.nodes.empty()) return out;
-    bool more = false;
-    for (const std::string& name : missing.inputs_by_value)
-      if (const auto at = options.at_hand.find(name); at != options.at_hand.end())
-        more |= how.values.emplace(name, at->second).second;
-    if (!more) return out;
-  }
-}
-
 void add_sizes(const onnx::Model& model, const OnnxOptions& options, ModelSummary& out) {
   onnx::Model all = model;
   std::set<std::string> outputs;
@@ -226,7 +210,7 @@ void add_sizes(const onnx::Model& model, const OnnxOptions& options, ModelSummar
   for (const onnx::Node& node : all.graph.nodes)
     for (const std::string& name : node.outputs)
       if (!name.empty() && outputs.insert(name).second) all.graph.outputs.push_back({name, {}});
-  auto made = translated(all, options);
+  auto made = Inside::translate(all, options);
   if (!made.ok()) {
     out.missing = made.status().message();
     return;

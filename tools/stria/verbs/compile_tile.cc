@@ -24,9 +24,11 @@ std::string tile_with_head(const Program& program, const std::string& model) {
   };
   for (const BoundName& input : binding.inputs)
     inputs.push_back({input.tile, type_of(input.tile) + " '" + shown_name(input.name) + "'"});
-  for (const auto& [tile, value] : binding.values) {
-    const bool bf16 = value->type() == DataType::bf16;
-    weights.push_back({tile, type_of(tile) + (bf16 ? " (its .npy is read with :bf16)" : "")});
+  for (const BoundName& weight : binding.weights) {
+    const bool bf16 = binding.types.at(weight.tile).type == DataType::bf16;
+    const std::string name = weight.name.empty() ? "" : " '" + shown_name(weight.name) + "'";
+    weights.push_back({weight.tile, type_of(weight.tile) + name +
+                                        (bf16 ? " (its .npy is read with :bf16)" : "")});
   }
   for (const BoundName& output : binding.outputs)
     outputs.push_back({output.tile, "'" + shown_name(output.name) + "'"});

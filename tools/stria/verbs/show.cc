@@ -7,6 +7,7 @@
 
 #include "inputs/onnx_inputs.h"
 #include "message.h"
+#include "show/device_fit.h"
 #include "show/model_summary.h"
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
@@ -57,6 +58,50 @@ void print_list(const char* title, const std::vector<std::string>& lines) {
   for (const std::string& line : lines) std::printf("  %s\n", line.c_str());
 }
 
+// ---- devices
+
+// What each device lacks of the program. While sizes are open, nobody can say.
+Outcome fit(const ShowOptions& options, const Compilation& program, std::vector<DeviceFit>& out) {
+  if (options.devices == std::vector<std::string>{"none"}) return Outcome();
+  return fit_devices(options.devices, program, out);
+}
+
+void print_fits(const std::vector<DeviceFit>& fits) {
+  if (fits.empty()) return;
+  std::vector<Row> rows;
+  for (const DeviceFit& fit : fits) {
+    std::vector<std::string> lacks;
+    for (const DeviceLack& lack : fit.lacks) {
+      std::vector<std::string> nodes = lack.needed_by;
+      constexpr size_t kMost = 3;
+      const size_t more = nodes.size() > kMost ? nodes.size() - kMost : 0;
+      nodes.resize(nodes.size() - more);
+      lacks.push_back(lack.what + (nodes.empty() ? "" : ", needed by " + join(nodes, ", ")) +
+                      (more == 0 ? "" : fmt::format(" and {} more", more)));
+    }
+    rows.push_back({"  " + fit.selector, shown_name(fit.name),
+                    !fit.trouble.empty() ? "cannot be opened: " + fit.trouble
+                    : lacks.empty()      ? "has all that it needs"
+                                         : "lacks " + shown_message(join(lacks, "; "))});
+  }
+  std::printf("\ndevices:\n");
+  print_table(rows, rows[0].size());
+}
+
+Json json_of(const std::vector<DeviceFit>& fits) {
+  Json out = Json::array();
+  for (const DeviceFit& fit : fits) {
+    Json lacks = Json::array();
+    for (const DeviceLack& lack : fit.lacks)
+      lacks.push_back({{"what", lack.what}, {"needed_by", lack.needed_by}});
+    out.push_back({{"selector", fit.selector},
+                   {"name", fit.name},
+                   {"trouble", fit.trouble},
+                   {"lacks", lacks}});
+  }
+  return out;
+}
+
 // ---- ONNX
 
 std::vector<std::string> lines_of(const std::vector<SummaryValue>& values) {
@@ -66,7 +111,7 @@ std::vector<std::string> lines_of(const std::vector<SummaryValue>& values) {
   return out;
 }
 
-void print_text(const ModelSummary& model) {
+void print_text(const ModelSummary& model, const std::vector<DeviceFit>& fits) {
   std::vector<std::string> opsets, inputs, operators;
   for (const auto& [domain, version] : model.opsets)
     opsets.push_back(fmt::format("{} {}", shown_name(domain), version));
@@ -102,6 +147,7 @@ void print_text(const ModelSummary& model) {
   print_list("unknown operators", model.unknown_operators);
   print_list("open sizes, which --shape or --input says", model.open);
   if (!model.missing.empty()) std::printf("\nmissing: %s\n", model.missing.c_str());
+  print_fits(fits);
 }
 
 Json json_of(const std::vector<OnnxDimension>& dims) {
@@ -118,7 +164,7 @@ Json json_of(const SummaryValue& value) {
   return out;
 }
 
-void print_json(const ModelSummary& model) {
+void print_json(const ModelSummary& model, const std::vector<DeviceFit>& fits) {
   Json inputs = Json::array(), outputs = Json::array(), nodes = Json::array();
   for (const OnnxInput& input : model.inputs) {
     inputs.push_back({{"name", input.name},
@@ -153,7 +199,8 @@ void print_json(const ModelSummary& model) {
                     {"weight_bytes", model.weight_bytes},
                     {"unknown_operators", model.unknown_operators},
                     {"open", model.open},
-                    {"missing", model.missing}};
+                    {"missing", model.missing},
+                    {"devices", json_of(fits)}};
   std::printf("%s\n", out.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
@@ -162,8 +209,19 @@ Outcome show_onnx(const ShowOptions& options, GivenInputs& given) {
   OnnxOptions how;
   OnnxTensors tensors;
   STRIA_FAIL_IF(take_onnx_inputs(model, given, how, tensors));
-  const ModelSummary summary = summary_of(model, options.program, how);
-  options.json ? print_json(summary) : print_text(summary);
+  ModelSummary summary = summary_of(model, options.program, how);
+  std::vector<DeviceFit> fits;
+  if (summary.open.empty() && summary.missing.empty()) {
+    const auto compiled = [&]() -> Result<Compilation> {
+      STRIA_ASSIGN(const Program program, model.program(how));
+      return lower_program(program, {});
+    }();
+    if (compiled.ok())
+      STRIA_FAIL_IF(fit(options, *compiled, fits));
+    else
+      summary.missing = compiled.status().message();
+  }
+  options.json ? print_json(summary, fits) : print_text(summary, fits);
   return Outcome();
 }
 
@@ -201,8 +259,9 @@ Outcome show_tile(const ShowOptions& options, GivenInputs& given) {
   std::vector<Row> rows = {{"kernel", "operations"}};
   std::vector<std::string> outputs;
   double all = 0;
-  Compilation compilation;
+  std::vector<DeviceFit> fits;
   if (open.empty()) {
+    Compilation compilation;
     STRIA_FAIL_IF(lower(program, types, {}, compilation));
     print_diagnostics(compilation.warnings);
     for (const size_t id : compilation.bound.outputs) {
@@ -222,6 +281,8 @@ Outcome show_tile(const ShowOptions& options, GivenInputs& given) {
         all += count;
       }
     out["operations"] = all;
+    STRIA_FAIL_IF(fit(options, compilation, fits));
+    out["devices"] = json_of(fits);
   }
   if (options.json) {
     out["open"] = open;
@@ -236,6 +297,7 @@ Outcome show_tile(const ShowOptions& options, GivenInputs& given) {
     std::printf("\n");
     print_table(rows, 1);
   }
+  print_fits(fits);
   print_list("open sizes, which --shape or --input says", open);
   return Outcome();
 }

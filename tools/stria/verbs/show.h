@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "failure.h"
 #include "inputs/program_inputs.h"
@@ -12,6 +13,7 @@ namespace stria::command {
 struct ShowOptions {
   std::string program;
   InputTexts in;
+  std::vector<std::string> devices;  // selectors; empty: every device, "none": none
   bool json = false;
 };
 Outcome show(const ShowOptions& options);

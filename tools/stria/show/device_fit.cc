@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "show/device_fit.h"
+
+#include <fmt/format.h>
+
+#include "inputs/open_device.h"
+#include "message.h"
+#include "stria/hal/boundary/info.h"
+#include "stria/runtime/compile_driver.h"
+#include "stria/runtime/device_selector.h"
+#include "stria/runtime/inside.h"
+
+namespace stria::command {
+namespace {
+
+DeviceFit fit_of(const Runtime& runtime, const std::string& selector, const Compilation& program) {
+  DeviceFit out;
+  out.selector = selector;
+  const Result<Device> device = runtime.open(selector);
+  if (device.ok()) {
+    if (selector == "auto") out.selector = device->name();
+    out.name = device->info().name;
+    out.lacks = CompileDriver::lacks(*device, program);
+  } else {
+    out.trouble = hal::one_line(device.status().message());
+  }
+  return out;
+}
+
+}  // namespace
+
+Outcome fit_devices(const std::vector<std::string>& selectors, const Compilation& program,
+                    std::vector<DeviceFit>& out) {
+  RuntimeOptions options = runtime_options();
+  bool any = false;  // plugin may be asked for
+  for (const std::string& selector : selectors) {
+    STRIA_OR_FAIL(DeviceSelector parsed, ExitCode::usage, parse_device_selector(selector));
+    options.only_plugins.push_back(parsed.plugin);
+    any |= parsed.automatic;
+  }
+  if (any) options.only_plugins.clear();
+  const Runtime runtime(options);
+  if (selectors.empty()) {
+    for (const hal::PluginRecord& record : Inside::records(runtime))
+      for (size_t i = 0; record.status().ok() && i < record.devices.size(); ++i) {
+        const std::string selector = fmt::format("{}:{}", record.id, i);
+        out.push_back(fit_of(runtime, selector, program));
+        out.back().name = record.devices[i].name;
+      }
+  } else {
+    for (const std::string& selector : selectors) {
+      out.push_back(fit_of(runtime, selector, program));
+      if (out.back().name.empty())
+        return Outcome(ExitCode::device,
+                       make_error(StatusCode::unavailable, "{}", out.back().trouble));
+    }
+  }
+  if (Status ended = runtime.shutdown(); !ended.ok()) print_message(ended.message());
+  return Outcome();
+}
+
+}  // namespace stria::command
