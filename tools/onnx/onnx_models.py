@@ -111,9 +111,10 @@ class Stria(OnnxRuntime):
 
     def __init__(self, path, device, session):
         environment = dict(os.environ, STRIA_THREADS=str(THREADS))
-        plugins = pathlib.Path(session).resolve().parents[2] / "lib/stria/plugins"
-        if plugins.is_dir():
-            environment.setdefault("STRIA_PLUGIN_PATH", str(plugins))
+        for folder in pathlib.Path(session).resolve().parents:
+            if (folder / "lib/stria/plugins").is_dir():
+                environment.setdefault("STRIA_PLUGIN_PATH", str(folder / "lib/stria/plugins"))
+                break
         self.process = subprocess.Popen([session, "--device", device, str(path)],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         env=environment)
