@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <new>
 
 #include "stria/interp/bounded.h"
 #include "stria/interp/flat_run.h"
+#include "stria/interp/machine.h"
 
 namespace stria::interp {
 
@@ -105,6 +107,50 @@ bool Engine<kBounds>::run_block(const BlockPlan& plan, Frame* outer) {
   for (int slot : plan.aggregations)
     close(aggregations_[static_cast<size_t>(plan.refs[static_cast<size_t>(slot)].aggregation)]);
   return true;
+}
+
+// The blocks around the kernel, as the machine knows them.
+template <bool kBounds>
+bool Engine<kBounds>::run_concurrent(const BlockPlan& plan, Frame& outer) {
+  if constexpr (kBounds) {
+    status_ = unsupported("block {}: no error bounds of a kernel with several agents", plan.name);
+    return false;
+  }
+  std::map<const Buffer*, std::shared_ptr<SharedMemory>> memories;
+  std::shared_ptr<const Activation> around;
+  std::vector<const Frame*> frames;
+  for (const Frame* frame = &outer; frame != nullptr; frame = frame->outer)
+    frames.insert(frames.begin(), frame);
+  for (const Frame* frame : frames) {
+    auto one = std::make_shared<Activation>();
+    one->plan = frame->plan;
+    one->outer = std::move(around);
+    one->position = frame->position;
+    one->forms = frame->forms;
+    one->begun = true;
+    for (size_t r = 0; r < frame->views.size(); ++r) {
+      const View& view = frame->views[r];
+      std::shared_ptr<SharedMemory>& memory = memories[view.buffer];
+      if (!memory) {
+        memory = std::make_shared<SharedMemory>();
+        memory->buffer = view.buffer;
+        memory->name = frame->plan->refs[r].name;
+        memory->arrivals = frame->plan->refs[r].arrivals;
+      }
+      // The engine's own aggregations outlive the kernel.
+      one->views.push_back(
+          {memory, view.offset,
+           std::shared_ptr<Aggregating>(std::shared_ptr<void>(), view.aggregating)});
+    }
+    around = std::move(one);
+  }
+  const Interleaving plain;
+  Machine machine(plan, around, options_,
+                  options_.interleaving != nullptr ? *options_.interleaving : plain);
+  status_ = machine.run();
+  events_ += machine.events();
+  events_.concurrent_steps += machine.steps();
+  return status_.ok();
 }
 
 bool clip_row(const BlockPlan& plan, const int64_t* forms, const int64_t* step, int64_t& first,
@@ -215,14 +261,21 @@ bool Engine<kBounds>::run_point(Frame& frame) {
       case Op::constant:
         frame.scalars[static_cast<size_t>(stmt.into)] = exactly<Value>(stmt.constant);
         break;
-      case Op::block:
-        if (!run_block(*plan.children[static_cast<size_t>(stmt.child)], &frame)) return false;
+      case Op::block: {
+        const BlockPlan& child = *plan.children[static_cast<size_t>(stmt.child)];
+        // Each kernel of a section has agents of its own.
+        if (!(child.concurrent && !child.is_section ? run_concurrent(child, frame)
+                                                    : run_block(child, &frame)))
+          return false;
         break;
+      }
       case Op::zero:
       case Op::copy:
         if (!whole_view(frame, stmt)) return false;
         break;
-      case Op::barrier: break;
+      case Op::barrier:
+      case Op::wait:
+      case Op::arrive: break;
     }
   }
   return true;

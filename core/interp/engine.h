@@ -69,6 +69,7 @@ class Engine {
 
   void make_frame(const BlockPlan& plan);
   bool run_block(const BlockPlan& plan, Frame* outer);
+  bool run_concurrent(const BlockPlan& plan, Frame& outer);
   bool run_points(Frame& frame);
   bool run_row(Frame& frame, size_t index, int64_t first, int64_t last);
   bool run_point(Frame& frame);

@@ -11,6 +11,7 @@ Events& Events::operator+=(const Events& other) {
   conversion_overflow += other.conversion_overflow;
   clamped_reads += other.clamped_reads;
   dropped_writes += other.dropped_writes;
+  concurrent_steps += other.concurrent_steps;
   return *this;
 }
 

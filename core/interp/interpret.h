@@ -34,17 +34,22 @@ struct TensorArg {
 struct Events {
   int64_t division_by_zero = 0;     // integer div or mod with a zero divisor
   int64_t conversion_overflow = 0;  // float to integer: NaN, or saturated
-  int64_t clamped_reads = 0;   // loads moved into range: #clamp, #zero_fill, chosen coordinates
-  int64_t dropped_writes = 0;  // stores whose chosen coordinate is outside the view
+  int64_t clamped_reads = 0;     // loads moved into range: #clamp, #zero_fill, chosen coordinates
+  int64_t dropped_writes = 0;    // stores whose chosen coordinate is outside the view
+  int64_t concurrent_steps = 0;  // of kernels in which several agents go on at once (S16)
   Events& operator+=(const Events& other);
   bool operator==(const Events&) const = default;
 };
+
+struct Interleaving;
 
 struct InterpOptions {
   bool flat_path = true;         // run leaf blocks row by row; off for tests of that path
   bool need_all_outputs = true;  // an output element that is never written is an error
   Events* events = nullptr;      // if given, events are added to it
-  FlushedTypes flushed;          // of error bounds: what the device may take for zero
+  // Of kernels in which several agents go on at once (S16); null: the plain one. Borrowed.
+  const Interleaving* interleaving = nullptr;
+  FlushedTypes flushed;  // of error bounds: what the device may take for zero
 };
 
 // One input or output of a program, as its caller sees it.

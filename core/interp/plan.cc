@@ -103,7 +103,18 @@ Result<std::unique_ptr<BlockPlan>> PlanMaker::block(const Block& in, Scope* pare
   plan->depth = parent ? parent->plan->depth + 1 : 0;
   if (plan->depth >= stripe::kMaxDepth)
     return invalid_argument("block {}: nested deeper than {}", plan->name, stripe::kMaxDepth);
+  plan->is_async = in.tags.has("async");
+  plan->in_order = in.tags.has("in_order");
+  plan->is_roles = in.tags.has("roles");
+  plan->concurrent = plan->is_async || plan->is_roles;
+  plan->is_section = in.tags.has("main") || in.tags.has("prologue");
   STRIA_RETURN_IF_ERROR(indices(in, scope, parent));
+  for (const stripe::LocationUnit& unit : in.location.path) {
+    plan->unit += (plan->unit.empty() ? "" : "/") + unit.name;
+    for (const Affine& number : unit.units)
+      for (BlockPlan::Index& index : plan->idxs)
+        index.located |= number.coefficient(index.name) != 0;
+  }
   for (const Affine& constraint : in.constraints)
     STRIA_RETURN_IF_ERROR(add_form(scope, constraint).status());
   plan->constraint_count = static_cast<int>(in.constraints.size());
@@ -114,6 +125,9 @@ Result<std::unique_ptr<BlockPlan>> PlanMaker::block(const Block& in, Scope* pare
         std::visit([&](const auto& op_in) { return op(op_in, scope, out); }, stmt.op));
     plan->stmts.push_back(out);
   }
+  for (const StmtPlan& stmt : plan->stmts)
+    plan->concurrent |= stmt.op == Op::wait || stmt.op == Op::arrive;
+  for (const auto& child : plan->children) plan->concurrent |= child->concurrent;
   const size_t forms = scope.forms.size();
   plan->constants.resize(forms);
   plan->coefficients.assign(forms * in.idxs.size(), 0);
@@ -228,6 +242,10 @@ Status PlanMaker::ref(const Refinement& in, Scope& scope, const Scope* parent) {
       return invalid_argument("block {}: refinement {} writes, but {} around it is only read",
                               plan.name, in.into, in.from);
   }
+  if (out.parent >= 0)
+    out.arrivals = parent->plan->refs[static_cast<size_t>(out.parent)].arrivals;
+  else if (in.tags.has("arrivals"))
+    out.arrivals = in.tags.integer("arrivals").value_or(0);
   STRIA_ASSIGN(out.offset_form, add_form(scope, in.flat_access()));
   // Clamping looks at coordinates, which add up along the chain of views.
   if (in.tags.has("clamp")) out.out_of_range = OutOfRange::poison;
@@ -355,10 +373,26 @@ Status PlanMaker::op(const stripe::Box<stripe::Special>& special, Scope& scope, 
     out.op = Op::barrier;
     return {};
   }
+  if (in.name == "wait" || in.name == "arrive") {
+    const bool waits = in.name == "wait";
+    const std::vector<std::string>& on = waits ? in.inputs : in.outputs;
+    if (on.size() != 1 || in.inputs.size() + in.outputs.size() != 1)
+      return invalid_argument("block {}: special {} takes one phase of a barrier, as its {}",
+                              block_name, in.name, waits ? "input" : "output");
+    out.op = waits ? Op::wait : Op::arrive;
+    STRIA_ASSIGN(out.ref, find(scope.refs, on[0], "refinement", scope));
+    const RefPlan& ref = scope.plan->refs[static_cast<size_t>(out.ref)];
+    if (ref.arrivals <= 0)
+      return invalid_argument(
+          "block {}: special {}: {} is no phase of a barrier: no allocation "
+          "tagged #arrivals=N",
+          block_name, in.name, on[0]);
+    return {};
+  }
   const bool copy = in.name == "copy";
   if (!copy && in.name != "zero")
     return unsupported("block {}: no special '{}'{}", block_name, in.name,
-                       did_you_mean(in.name, {"zero", "copy", "barrier"}));
+                       did_you_mean(in.name, {"zero", "copy", "barrier", "wait", "arrive"}));
   if (in.outputs.size() != 1 || in.inputs.size() != (copy ? 1u : 0u))
     return invalid_argument("block {}: special {} takes {} inputs and 1 output, got {} and {}",
                             block_name, in.name, copy ? 1 : 0, in.inputs.size(), in.outputs.size());

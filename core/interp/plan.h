@@ -41,9 +41,10 @@ struct RefPlan {
   bool from_identity = false;              // of the chain: its outermost is `out`
   int aggregation = -1;  // opens_aggregation: which running aggregation of the run
   int allocation = -1;   // dir none: which allocation of the run
+  int64_t arrivals = 0;  // of the chain: it holds phase barriers, which so many arrivals complete
 };
 
-// From `zero` on these are operations on whole views.
+// From `zero` on these are operations on whole views, and what orders them.
 enum class Op : uint8_t {
   load,
   store,
@@ -53,7 +54,9 @@ enum class Op : uint8_t {
   block,
   zero,
   copy,
-  barrier
+  barrier,
+  wait,
+  arrive
 };
 
 // A coordinate of a view that a scalar chooses, in elements of its dimension.
@@ -68,7 +71,7 @@ struct StmtPlan {
   DataType type = DataType::fp32;  // of the result, or of the operation of an intrinsic
   uint8_t operands = 0;
   bool counts_zero_divisor = false;
-  int ref = -1;     // load, store; zero and copy: the output
+  int ref = -1;     // load, store, wait, arrive; zero and copy: the output
   int source = -1;  // copy: the input
   int form = -1;    // load_index
   int child = -1;   // block
@@ -85,7 +88,8 @@ struct BlockPlan {
   struct Index {
     std::string name;
     int64_t range = 1;
-    int start_form = -1;  // of the parent's table; -1: starts at 0
+    int start_form = -1;   // of the parent's table; -1: starts at 0
+    bool located = false;  // it occurs in the block's location
   };
   std::string name;  // for messages: "kernel_0", "kernel_0/1"
   int id = 0;        // position among all blocks of the plan
@@ -101,6 +105,10 @@ struct BlockPlan {
   std::vector<int> allocations;          // slots of refs
   std::vector<int> aggregations;         // slots of refs that open one
   std::shared_ptr<const FlatPlan> flat;  // a leaf that can run row by row
+  std::string unit;                      // the names of the location's units: "SM/TMA"
+  bool is_async = false, in_order = false, is_roles = false;  // its tags (S17, S18)
+  bool is_section = false;                                    // it holds kernels: #main, #prologue
+  bool concurrent = false;  // it, or a block in it, is of those, waits or arrives
 
   size_t form_count() const { return constants.size(); }
   const int64_t* coefficients_of(size_t index) const {

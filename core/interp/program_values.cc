@@ -14,8 +14,7 @@ int64_t between(std::mt19937_64& random, int64_t lower, int64_t upper) {
 
 GivenTensor random_tensor(const ProgramTensor& like, std::mt19937_64& random) {
   const DataType type = like.shape.type;
-  GivenTensor tensor{like.name, like.dir, dense_shape(type, like.shape.sizes()), {}};
-  tensor.bytes.resize(static_cast<size_t>(tensor.shape.span_bytes()) + 64);
+  GivenTensor tensor = empty_tensor(like);
   for (int64_t i = 0; i < tensor.shape.element_count(); ++i)
     store_scalar(type, tensor.bytes.data(), i,
                  is_float(type)
@@ -31,14 +30,26 @@ bool is_same(const Scalar& a, const Scalar& b) {
 
 }  // namespace
 
-Result<ProgramValues> run_on_random(const stripe::Program& program, uint64_t seed) {
+GivenTensor empty_tensor(const ProgramTensor& like) {
+  GivenTensor tensor{like.name, like.dir, dense_shape(like.shape.type, like.shape.sizes()), {}};
+  tensor.bytes.resize(static_cast<size_t>(tensor.shape.span_bytes()) + 64);
+  return tensor;
+}
+
+Result<std::vector<GivenTensor>> random_inputs(const stripe::Program& program, uint64_t seed) {
   STRIA_ASSIGN(auto inputs, program_inputs(program));
   STRIA_ASSIGN(auto outputs, program_outputs(program));
   std::mt19937_64 random(seed);
-  ProgramValues values;
-  for (const auto& input : inputs) values.given.push_back(random_tensor(input, random));
+  std::vector<GivenTensor> out;
+  for (const auto& input : inputs) out.push_back(random_tensor(input, random));
   for (const auto& output : outputs)
-    if (output.dir == stripe::RefDir::inout) values.given.push_back(random_tensor(output, random));
+    if (output.dir == stripe::RefDir::inout) out.push_back(random_tensor(output, random));
+  return out;
+}
+
+Result<ProgramValues> run_on_random(const stripe::Program& program, uint64_t seed) {
+  ProgramValues values;
+  STRIA_ASSIGN(values.given, random_inputs(program, seed));
   std::vector<TensorArg> args;
   for (GivenTensor& tensor : values.given) args.push_back(tensor.arg());
   STRIA_ASSIGN(values.expected, interpret_with_bounds(program, args));

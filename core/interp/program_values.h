@@ -30,6 +30,11 @@ struct ProgramValues {
 
 enum class Same { exact, within_bounds };
 
+// A tensor for that input or output; its elements are zeros.
+GivenTensor empty_tensor(const ProgramTensor& like);
+// Inputs, and what outputs that continue start from, as run_on_random makes them.
+Result<std::vector<GivenTensor>> random_inputs(const stripe::Program& program, uint64_t seed);
+
 // Runs the program on random tensors. They are the same for the same seed; floats are quarters in
 // -2..2, integers -4..4.
 Result<ProgramValues> run_on_random(const stripe::Program& program, uint64_t seed);

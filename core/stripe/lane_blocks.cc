@@ -9,7 +9,8 @@ namespace {
 bool holds_numbered(const Block& block) {
   return std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
     const Block* inner = stmt.block();
-    return inner && (numbers_units(*inner) || (is_between(*inner) && holds_numbered(*inner)));
+    if (!inner || inner->tags.has("async")) return false;
+    return numbers_units(*inner) || (is_between(*inner) && holds_numbered(*inner));
   });
 }
 
@@ -21,7 +22,10 @@ bool numbers_units(const Block& block) {
                      [](const LocationUnit& unit) { return !unit.units.empty(); });
 }
 
-bool is_between(const Block& block) { return !numbers_units(block) && !block.tags.has("stencil"); }
+bool is_between(const Block& block) {
+  return !numbers_units(block) && !block.tags.has("stencil") && !block.tags.has("async") &&
+         !block.tags.has("roles");
+}
 
 bool holds_lane_blocks(const Block& block) {
   return !block.location.empty() && holds_numbered(block);

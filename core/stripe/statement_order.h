@@ -2,19 +2,24 @@
 // Which statements of a block run before which.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "stria/stripe/agents.h"
 #include "stria/stripe/block.h"
 
 namespace stria::stripe {
 
 // Which statements of a block certainly run before which: by position, in a #deps block by the
-// paths of its dependencies.
+// paths of its dependencies. Roles run beside each other, and what is asynchronous ends later.
 class StatementOrder {
  public:
-  explicit StatementOrder(const Block& block) : by_deps_(block.tags.has("deps")) {
+  explicit StatementOrder(const Block& block)
+      : by_deps_(block.tags.has("deps") || block.tags.has("roles")) {
+    for (size_t i = 0; i < block.stmts.size(); ++i)
+      if (is_async(block.stmts[i])) async_.push_back(i);
     if (!by_deps_) return;
     size_t count = block.stmts.size();
     words_ = (count + 63) / 64;
@@ -28,12 +33,14 @@ class StatementOrder {
     }
   }
   bool runs_before(size_t a, size_t b) const {
+    if (std::binary_search(async_.begin(), async_.end(), a)) return false;
     if (!by_deps_) return a < b;
     return before_[b * words_ + a / 64] >> (a % 64) & 1;
   }
 
  private:
   bool by_deps_;
+  std::vector<size_t> async_;  // sorted
   size_t words_ = 0;
   std::vector<uint64_t> before_;  // row i: bit set of the statements that run before i
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/stripe/verify/access_paths.h"
+#include "stria/stripe/agents.h"
 
 #include <algorithm>
 
@@ -84,6 +85,7 @@ std::vector<Access> own_accesses(const LevelPtr& level, const std::map<std::stri
   for (const Statement& stmt : level->block->stmts) {
     if (auto* s = std::get_if<Load>(&stmt.op)) touch(s->from, false);
     if (auto* s = std::get_if<Store>(&stmt.op)) touch(s->into, true);
+    if (is_wait(stmt) || is_arrive(stmt)) continue;  // a phase holds no element
     if (auto* s = stmt.special()) {
       for (const std::string& name : s->inputs) touch(name, false);
       for (const std::string& name : s->outputs) touch(name, true);

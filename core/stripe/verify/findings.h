@@ -31,6 +31,9 @@ class Findings {
 // Names, scopes, types, ranks, directions, aggregations, numbers: everything but integer sets.
 void check_structure(const Program& program, const VerifyOptions& options, Findings& findings);
 
+// Barriers with phases, asynchronous blocks, roles: what they are made of and where they stand.
+void check_agents(const Program& program, Findings& findings);
+
 // Dependencies sufficient in #deps blocks; units, pipelines and stencils as the model has them.
 void check_order(const Program& program, const VerifyOptions& options, Findings& findings);
 

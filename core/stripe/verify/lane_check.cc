@@ -10,6 +10,7 @@
 #include <set>
 
 #include "stria/base/text.h"
+#include "stria/stripe/agents.h"
 #include "stria/stripe/lane_blocks.h"
 #include "stria/stripe/text/printer.h"
 #include "stria/stripe/verify/access_rules.h"
@@ -36,7 +37,11 @@ class Standing {
     if (findings_.full()) return;
     const Block& block = *place.block;
     Around around = outer;
-    if (numbers_units(block)) {
+    if (block.tags.has("async") || block.tags.has("roles")) {
+      around.beside = false;
+    } else if (place.parent && place.parent->block->tags.has("roles")) {
+      around = {false, false, holds_lane_blocks(block), false};
+    } else if (numbers_units(block)) {
       around.lanes |= outer.located;
       around.beside = holds_lane_blocks(block);
       around.parallel = false;
@@ -54,6 +59,8 @@ class Standing {
         this->block({&place, inner, i, place.depth + 1, {}}, around);
       else if (is_barrier(stmt))
         barrier(place, i, around);
+      else if (is_wait(stmt) || is_arrive(stmt))
+        for_all_lanes(place, i, around);
       else if (around.beside)
         findings_.add(place, i,
                       "beside lane blocks stand only lane blocks, loops of them, #stencil blocks "
@@ -69,9 +76,16 @@ class Standing {
     if (!around.located)
       findings_.add(place, i, "a barrier stands in a block that has a location");
     else if (around.lanes)
-      findings_.add(place, i, "a barrier is for all lanes and cannot stand inside a lane block");
+      for_all_lanes(place, i, around);
     else if (around.parallel)
       findings_.add(place, i, "a barrier cannot stand in a loop whose points run in any order");
+  }
+
+  void for_all_lanes(const Place& place, size_t i, const Around& around) {
+    if (around.lanes)
+      findings_.add(place, i,
+                    fmt::format("{} is for all lanes and cannot stand inside a lane block",
+                                is_barrier(place.block->stmts[i]) ? "a barrier" : "it"));
   }
 
   Findings& findings_;
@@ -104,7 +118,8 @@ class BarrierCheck {
         levels_[at->block] = at;
         if (!is_between(*at->block)) leaf = at;
       }
-      if (!leaf || access.view.depth >= leaf->depth) continue;
+      // What is asynchronous is ordered by waits (S19).
+      if (!leaf || access.view.depth >= leaf->depth || leaf->block->tags.has("async")) continue;
       if (!is_distributed(*access.view.allocation)) leaves_[leaf->block].push_back(&access);
     }
     levels_[root.block] = &root;

@@ -17,6 +17,8 @@ namespace stria::stripe {
 
 // The step of the allocation's location that says who holds which element; null: not distributed.
 const LocationUnit* owners_of(const Refinement& allocation);
+// Are what lanes hold of it whole matrices (S15)?
+bool holds_fragments(const LocationUnit& unit);
 
 // One coordinate per dimension that the form names.
 int64_t value_of(const BitFieldForm& form, const std::vector<int64_t>& coordinates);

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "stria/base/text.h"
+#include "stria/stripe/agents.h"
 #include "stria/stripe/allocation_lives.h"
 #include "stria/stripe/scalar_types.h"
 #include "stria/stripe/text/lexer.h"
@@ -54,7 +55,8 @@ class BlockNames {
   bool written_before(size_t position, std::string_view name) {
     if (!looked_) look();
     auto at = first_write_.find(name);
-    return at != first_write_.end() && at->second < position;
+    // Roles run beside each other.
+    return at != first_write_.end() && (at->second < position || block_.tags.has("roles"));
   }
 
  private:
@@ -80,6 +82,7 @@ class BlockNames {
 // Whether a block that views something as `ref` (inout) reads it before it has written it: decided
 // by the first statement that touches it.
 bool reads_first(const Block& block, const Refinement& ref) {
+  if (block.tags.has("roles")) return false;  // one role may write what another reads
   auto among = [&](const std::vector<std::string>& names) {
     return std::find(names.begin(), names.end(), ref.into) != names.end();
   };
@@ -304,7 +307,8 @@ class StructureCheck {
     std::vector<Dim> dims;
     for (const Dim& dim : ref.shape.dims) {
       if (dim.size <= 0) return;
-      if (dim.size > 1) dims.push_back(dim);
+      const bool counts_phases = holds_phases(ref) && &dim == &ref.shape.dims.back();
+      if (dim.size > 1 && !counts_phases) dims.push_back(dim);
     }
     std::sort(dims.begin(), dims.end(),
               [](const Dim& a, const Dim& b) { return a.stride < b.stride; });
@@ -396,6 +400,7 @@ class StructureCheck {
   template <typename Report>
   void reading(const Place& place, size_t position, const Refinement& ref, Report report) {
     bool starts_empty = ref.dir == RefDir::out || (ref.dir == RefDir::none && place.parent);
+    if (holds_phases(ref)) return;  // no phase is complete at first
     if (starts_empty && !names(place).written_before(position, ref.into))
       report(fmt::format("it reads '{}' ({}), which no earlier statement of block '{}' writes",
                          ref.into, ref.dir == RefDir::out ? "out" : "an allocation",

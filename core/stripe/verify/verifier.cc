@@ -36,6 +36,7 @@ Status verify(const Program& program, const VerifyOptions& options, VerifyReport
   *report = VerifyReport();
   Findings findings;
   check_structure(program, options, findings);
+  if (findings.empty()) check_agents(program, findings);
   if (findings.empty()) check_order(program, options, findings);
   if (findings.empty()) check_arenas(program, options, findings);
   if (findings.empty()) check_standing(program, findings);
