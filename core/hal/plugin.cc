@@ -242,8 +242,7 @@ LoadResult load_plugin(const std::filesystem::path& directory, const std::shared
     return result;
   }
   std::lock_guard lock(load_mutex());
-  static std::once_flag restricted;
-  std::call_once(restricted, [] { restrict_environment(is_elevated()); });
+  restrict_environment_once(is_elevated());
   auto query = std::make_shared<stria_plugin_query_function>();
   const bool opened = load.step(Step::load, fmt::format("loading '{}'", file.string()),
                                 [state = load.state, file, id = manifest->id, query] {

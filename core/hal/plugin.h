@@ -15,6 +15,7 @@
 #include "stria/hal/boundary/info.h"
 #include "stria/hal/device.h"
 #include "stria/hal/files/manifest.h"
+#include "stria/hal/guard/environment.h"
 #include "stria/hal/host/host.h"
 
 namespace stria::hal {
@@ -82,6 +83,9 @@ struct ProbeOptions {
   std::filesystem::path program;
   // The folder where it is kept which plugins have behaved; "" keeps nothing: each load probes.
   std::filesystem::path memory;
+  // What the child gets, and what decides whether the plugin has been seen in it; null: as it is
+  // now, which is right as long as no driver has been loaded.
+  std::shared_ptr<const Environment> environment;
 };
 
 struct LoadOptions {

@@ -6,6 +6,8 @@
 
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
+#include "stria/hal/files/trust.h"
+#include "stria/hal/guard/environment.h"
 #include "stria/hal/guard/timed_call.h"
 
 namespace stria::hal {
@@ -98,6 +100,7 @@ class PluginSetLoad {
     LoadOptions load;
     load.time_limit = options_.time_limit;
     load.probe = options_.probe;
+    load.probe.environment = environment();
     load.on_verdict = options_.on_verdict;
     if (auto it = options_.driver_options.find(record.id); it != options_.driver_options.end())
       load.driver_options = it->second;
@@ -148,6 +151,14 @@ class PluginSetLoad {
       finish(listings_.back());
   }
 
+  // As it was before the first plugin of this load.
+  const std::shared_ptr<const Environment>& environment() {
+    if (environment_) return environment_;
+    restrict_environment_once(is_elevated());
+    environment_ = options_.probe.environment ? options_.probe.environment : environment_now();
+    return environment_;
+  }
+
   void finish(Listing& listing) {
     if (listing.finished) return;
     listing.finished = true;
@@ -166,6 +177,7 @@ class PluginSetLoad {
   const SearchOptions& options_;
   std::vector<PluginRecord>& records_;
   std::vector<Listing> listings_;
+  std::shared_ptr<const Environment> environment_;
 };
 
 PluginSet PluginSet::load(const std::shared_ptr<Host>& host, const SearchOptions& options) {

@@ -25,8 +25,6 @@
 #include "stria/hal/files/own_files.h"
 #include "stria/hal/files/sha256.h"
 
-extern char** environ;
-
 namespace stria::hal {
 namespace {
 
@@ -74,7 +72,7 @@ std::vector<std::string> files_like(const std::string& pattern) {
 // loading it), this boot of this machine, what the loader is told, what the process may use, and
 // what its manifest says that its driver looks at.
 std::string identity_of(const fs::path& directory, const fs::path& program,
-                        const DriverSurroundings& driver) {
+                        const DriverSurroundings& driver, const Environment& environment) {
   std::string text = file_line(program);
   std::vector<fs::path> files;
   std::error_code error;
@@ -88,8 +86,8 @@ std::string identity_of(const fs::path& directory, const fs::path& program,
   std::getline(boot, line);
   text += line + "\n";
   std::vector<std::string> variables;
-  for (char** variable = environ; *variable != nullptr; ++variable)
-    if (decides(*variable, driver)) variables.emplace_back(*variable);
+  for (const std::string& variable : environment)
+    if (decides(variable, driver)) variables.push_back(variable);
   std::sort(variables.begin(), variables.end());
   for (const std::string& variable : variables) text += variable + "\n";
   for (const std::string& pattern : driver.files)
@@ -140,7 +138,8 @@ bool drain(int file, std::string& to, size_t keep_last) {
 // A run of the probe, from its start to its end.
 class ProbeRun {
  public:
-  Status start(const fs::path& directory, const fs::path& probe, std::chrono::milliseconds step) {
+  Status start(const fs::path& directory, const fs::path& probe, std::chrono::milliseconds step,
+               const Environment& environment) {
     if (!report_.open() || !words_.open())
       return make_error(StatusCode::unavailable, "no pipe: {}", std::strerror(errno));
     posix_spawn_file_actions_t files;
@@ -161,12 +160,12 @@ class ProbeRun {
     const std::string limit = std::to_string(step.count());
     const std::string program = probe.string();
     const char* arguments[] = {program.c_str(), folder.c_str(), limit.c_str(), nullptr};
-    // A driver that another thread has loaded may change the environment, which moves meanwhile.
-    constexpr int kTries = 5;
-    int failed = EFAULT;
-    for (int n = 0; n < kTries && failed == EFAULT; ++n)
-      failed = ::posix_spawn(&child_, program.c_str(), &files, &attributes,
-                             const_cast<char**>(arguments), environ);
+    std::vector<char*> variables;
+    for (const std::string& variable : environment)
+      variables.push_back(const_cast<char*>(variable.c_str()));
+    variables.push_back(nullptr);
+    const int failed = ::posix_spawn(&child_, program.c_str(), &files, &attributes,
+                                     const_cast<char**>(arguments), variables.data());
     ::posix_spawnattr_destroy(&attributes);
     ::posix_spawn_file_actions_destroy(&files);
     report_.close_write();
@@ -266,10 +265,12 @@ Verdict probe_plugin(const fs::path& directory, const Manifest& manifest,
                      const ProbeOptions& options, std::chrono::milliseconds time_limit) {
   if (options.program.empty()) return {Step::load, Status()};
   DiskCache memory(options.memory, 1 << 20);
-  const std::string key = identity_of(directory, options.program, manifest.driver);
+  const auto environment = options.environment ? options.environment : environment_now();
+  const std::string key = identity_of(directory, options.program, manifest.driver, *environment);
   if (memory.get(key)) return {Step::load, Status()};
   ProbeRun run;
-  if (Status started = run.start(directory, options.program, time_limit); !started.ok())
+  if (Status started = run.start(directory, options.program, time_limit, *environment);
+      !started.ok())
     return {Step::load, std::move(started)};
   // The child keeps the limit itself, of each step, and says when one begins.
   run.watch(2 * time_limit + std::chrono::milliseconds(1000));

@@ -16,6 +16,7 @@
 //   kill SLOT           sends its process SIGKILL; fault, recurse, trap: other ends
 //   close_out, replace_out, close_err, chdir, umask, lower_limit, take_signals SLOT
 //                       changes the process behind its owner's back
+//   setenv SLOT         sets and clears variables for a while
 //   fork SLOT           goes on in two processes
 //   say SLOT            prints to both outputs, then aborts
 // SLOT may also be "constructor", of the shared object.
@@ -33,6 +34,7 @@
 
 #include <atomic>
 #include <cassert>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -126,6 +128,12 @@ void misuse_process(const Misdeed& wanted) {
   }
   if (what == "take_signals")
     for (int number : {SIGINT, SIGTERM, SIGSEGV, SIGABRT}) ::signal(number, SIG_IGN);
+  if (what == "setenv") {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+    for (int i = 0; std::chrono::steady_clock::now() < end; i = (i + 1) % 1000)
+      ::setenv(("STRIA_TEST_" + std::to_string(i)).c_str(), "set", 1);
+    for (int i = 0; i < 1000; ++i) ::unsetenv(("STRIA_TEST_" + std::to_string(i)).c_str());
+  }
   if (what == "fork") (void)!::fork();
   if (what == "say") {
     std::printf("said to out\033[31m\n");

@@ -12,6 +12,7 @@
 
 #include "bad_folder.h"
 #include "stria/base/file.h"
+#include "stria/hal/plugin_set.h"
 
 namespace stria::bad_plugins {
 namespace {
@@ -89,6 +90,26 @@ TEST(Probe, IsAskedAgainWhenTheSurroundingsOfTheDriverChange) {
   put(home.path() / "icd" / "a.icd", "libacme2.so");
   EXPECT_EQ(count(), 5);
   ::unsetenv("NOBODY_LOOKS_AT");
+}
+
+// A driver sets variables in a thread of its own while the next plugins are probed: what they get,
+// and are known by, is the environment as it was.
+TEST(Probe, DriversMayChangeTheEnvironmentMeanwhile) {
+  const hal::TemporaryFolder home;
+  hal::SearchOptions search;
+  search.only_paths = true;
+  search.probe.program =
+      built_object("bad").parent_path().parent_path().parent_path() / "lib/stria/stria_probe";
+  search.probe.memory = home.path() / "memory";
+  search.paths.push_back(make_bad(home.path(), "a_sets", "setenv driver.enumerate"));
+  for (char name = 'b'; name < 'l'; ++name)
+    search.paths.push_back(make_bad(home.path(), std::string(1, name) + "_works"));
+  const auto host = std::make_shared<hal::Host>(hal::HostFunctions());
+  hal::PluginSet set = hal::PluginSet::load(host, search);
+  ASSERT_EQ(set.records().size(), 11u);
+  for (const hal::PluginRecord& record : set.records())
+    EXPECT_TRUE(record.status().ok()) << record.id << ": " << record.status().message();
+  EXPECT_TRUE(set.shutdown().ok());
 }
 
 // One step's limit, wherever it hangs.

@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
+
+extern char** environ;
 
 namespace stria::hal {
 namespace {
@@ -33,6 +36,18 @@ std::string home_of_effective_user() {
 }
 
 }  // namespace
+
+std::shared_ptr<const Environment> environment_now() {
+  auto out = std::make_shared<Environment>();
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable)
+    out->emplace_back(*variable);
+  return out;
+}
+
+void restrict_environment_once(bool elevated) {
+  static std::once_flag restricted;
+  std::call_once(restricted, [&] { restrict_environment(elevated); });
+}
 
 void restrict_environment(bool elevated) {
   if (!elevated) return;

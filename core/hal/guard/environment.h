@@ -4,7 +4,18 @@
 // would be the starter's code with those rights.
 #pragma once
 
+#include <memory>
+#include <string>
+#include <vector>
+
 namespace stria::hal {
+
+// "NAME=value", as in `environ`.
+using Environment = std::vector<std::string>;
+
+// A copy. Drivers may change the environment from threads of their own while it is read: take it
+// before the first of them is loaded, and use it from then on.
+std::shared_ptr<const Environment> environment_now();
 
 // In an elevated process, before the first plugin is loaded: leaves of the environment what only
 // says how things are spelled and shown (LANG, LANGUAGE, LC_*, TERM, TZ, COLUMNS, LINES, NO_COLOR),
@@ -13,5 +24,7 @@ namespace stria::hal {
 // looked up by name that it would clear: it knows none. Nothing happens if not `elevated`. For a
 // process in which no other thread reads the environment yet.
 void restrict_environment(bool elevated);
+// The same, once in this process.
+void restrict_environment_once(bool elevated);
 
 }  // namespace stria::hal
