@@ -78,17 +78,19 @@ Result<Exploration> explore(const stripe::Program& program, int64_t count, uint6
   STRIA_ASSIGN(std::vector<ProgramTensor> outputs, program_outputs(program));
   Explorer explorer(program, std::move(inputs), std::move(outputs));
   const int64_t runs = out.concurrent ? count : 1;
-  const auto is_last_word = [&] {
-    return out.failing && out.failure.code() != StatusCode::failed_precondition;
-  };
-  for (int64_t number = 0; number < runs && !is_last_word(); ++number) {
+  // What a race leads to may show before the race does.
+  constexpr int64_t kMoreForARace = 8;
+  int64_t end = runs;
+  for (int64_t number = 0; number < end; ++number) {
     const Interleaving how = interleaving_of(static_cast<uint64_t>(number), explorer.steps());
     ++out.runs;
     const Status failure = explorer.run(how);
-    if (failure.ok() || (out.failing && failure.code() == StatusCode::failed_precondition))
-      continue;
+    const bool wrong_moment = failure.code() == StatusCode::failed_precondition;
+    if (failure.ok() || (out.failing && wrong_moment)) continue;
     out.failing = how;
     out.failure = failure;
+    if (!wrong_moment) break;
+    end = std::min(runs, number + 1 + kMoreForARace);
   }
   if (out.failing) shorten(explorer, out);
   return out;

@@ -50,6 +50,9 @@ void PrintTo(const File& file, std::ostream* out) { *out << file.name; }
 const std::vector<File> kFiles = {
     {"conv_gpu", "conv_gpu", {}, true},
     {"gemm_tensor_core", "gemm_tensor_core", {}, true},
+    {"gemm_hopper", "gemm_hopper", {}, false},
+    {"gemm_cooperative", "gemm_cooperative", {}, false},
+    {"conv_semaphores", "conv_semaphores", {}, false},
     {"gemm_avx512", "gemm_cpu", {}, false},
     {"gemm_avx2", "gemm_cpu", {{"ROWS", 6}, {"LANES", 8}, {"PANELS_FIRST", 1}}, false}};
 
@@ -141,9 +144,10 @@ TEST(ConvGpu, InterpretedIsPlainLoops) {
   }
 }
 
-TEST(GemmTensorCore, InterpretedIsPlainLoops) {
-  const int64_t m = 128, n = 256, k = 96;
-  Result<stripe::Program> program = make("gemm_tensor_core", {{"M", m}, {"N", n}, {"K", k}});
+// C[m, n] = sum over k of A[m, k] * B[n, k].
+void expect_product(const char* name, int64_t m, int64_t n, int64_t k, Sizes sizes) {
+  sizes.insert({{"M", m}, {"N", n}, {"K", k}});
+  Result<stripe::Program> program = make(name, sizes);
   ASSERT_TRUE(program.ok()) << program.status().to_string();
   expect_verified(*program);
   const std::vector<float> a = numbers(m * k, 1), b = numbers(n * k, 2);
@@ -154,8 +158,43 @@ TEST(GemmTensorCore, InterpretedIsPlainLoops) {
       float sum = 0;
       for (int64_t e = 0; e < k; ++e)
         sum += a[static_cast<size_t>(i * k + e)] * b[static_cast<size_t>(j * k + e)];
-      ASSERT_EQ(c[static_cast<size_t>(i * n + j)], sum) << i << " " << j;
+      ASSERT_EQ(c[static_cast<size_t>(i * n + j)],
+                round_to(program->entry.find_ref("C")->shape.type, sum))
+          << i << " " << j;
     }
+}
+
+TEST(GemmTensorCore, InterpretedIsPlainLoops) {
+  expect_product("gemm_tensor_core", 128, 256, 96, {});
+}
+
+TEST(ConvSemaphores, InterpretedIsPlainLoops) {
+  const int64_t h = 12, w = 5, ci = 3, co = 4;
+  Result<stripe::Program> program =
+      make("conv_semaphores", {{"H", h}, {"W", w}, {"CI", ci}, {"CO", co}, {"TILE_H", 2}});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  expect_verified(*program);
+  const std::vector<float> d = numbers((h + 2) * (w + 2) * ci, 1), k = numbers(9 * ci * co, 2);
+  const std::vector<float> o = interpreted(*program, {{"D", d}, {"K", k}});
+  ASSERT_EQ(o.size(), static_cast<size_t>(h * w * co));
+  for (int64_t a = 0; a < h * w * co; ++a) {
+    const int64_t c = a % co, x = a / co % w, y = a / co / w;
+    float sum = 0;
+    for (int64_t i = 0; i < 3; ++i)
+      for (int64_t j = 0; j < 3; ++j)
+        for (int64_t e = 0; e < ci; ++e)
+          sum += d[static_cast<size_t>(((y + i) * (w + 2) + x + j) * ci + e)] *
+                 k[static_cast<size_t>(((i * 3 + j) * ci + e) * co + c)];
+    ASSERT_EQ(o[static_cast<size_t>(a)], sum > 0 ? sum : 0) << y << " " << x << " " << c;
+  }
+}
+
+TEST(GemmCooperative, InterpretedIsPlainLoops) {
+  expect_product("gemm_cooperative", 128, 256, 96, {});
+}
+
+TEST(GemmHopper, InterpretedIsPlainLoops) {
+  expect_product("gemm_hopper", 256, 16, 256, {{"TILE_N", 16}, {"STAGES", 2}});
 }
 
 }  // namespace
