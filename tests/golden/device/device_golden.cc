@@ -6,10 +6,12 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <vector>
 
 #include "cuda/emit/dialect.h"
+#include "cuda/emit/roles_source.h"
 #include "device_programs.h"
 #include "opencl/emit/dialect.h"
 #include "stria/base/file.h"
@@ -80,6 +82,37 @@ TEST_P(Programs, AreTheirSources) {
   const std::string_view preamble = cuda::preamble();
   ASSERT_EQ(source->text.substr(0, preamble.size()), preamble);
   expect_file(std::string(GetParam().name) + ".cu", source->text.substr(preamble.size()));
+}
+
+// How it is launched stands beside it: tests/golden/device/run_hopper.py does that.
+TEST(GemmHopper, IsItsSource) {
+  Result<stripe::Program> program = make("gemm_hopper");
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  Result<cuda::RolesSource> source = cuda::print_roles(*program);
+  ASSERT_TRUE(source.ok()) << source.status().to_string();
+  expect_file("gemm_hopper.cu", source->text);
+  nlohmann::ordered_json launch = {{"name", source->name},
+                                   {"grid", source->grid},
+                                   {"threads", source->threads},
+                                   {"shared_bytes", source->shared_bytes},
+                                   {"maps", nlohmann::ordered_json::array()},
+                                   {"pointers", source->pointers}};
+  for (const cuda::TensorMap& map : source->maps)
+    launch["maps"].push_back({{"tensor", map.tensor},
+                              {"sizes", map.sizes},
+                              {"row_bytes", map.row_bytes},
+                              {"box", map.box}});
+  expect_file("gemm_hopper.json", launch.dump(1) + "\n");
+}
+
+// What the prototype has no instruction for is refused by name.
+TEST(GemmHopper, OtherProgramsAreRefused) {
+  Result<stripe::Program> program = make("conv_semaphores");
+  ASSERT_TRUE(program.ok());
+  const Status refused = cuda::print_roles(*program).status();
+  EXPECT_EQ(refused.code(), StatusCode::unsupported);
+  EXPECT_NE(refused.message().find("is in SRAM: a kernel allocates in SHARED"), std::string::npos)
+      << refused.message();
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Programs, testing::ValuesIn(kFiles),
