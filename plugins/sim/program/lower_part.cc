@@ -7,8 +7,10 @@
 #include <set>
 
 #include "engine/unit_times.h"
+#include "program/lower_agents.h"
 #include "stria/base/text.h"
 #include "stria/cost/block/unit_operation.h"
+#include "stria/stripe/agents.h"
 
 namespace stria::sim {
 namespace {
@@ -19,14 +21,6 @@ using stripe::Refinement;
 using stripe::Statement;
 using Point = std::map<std::string, int64_t>;  // values of indices
 
-// A piece of a graph, whose nodes are counted from its own start.
-struct Fragment {
-  TaskGraph graph;              // without kinds
-  std::vector<uint32_t> exits;  // nodes that end it
-};
-
-// The most tasks of loops whose points differ, and so stand one by one.
-constexpr size_t kMostTasks = 2'000'000;
 constexpr double kMostPoints = 9007199254740992;
 
 // As many as ticks can be counted.
@@ -151,34 +145,6 @@ class Lowering {
 
   // --- pieces of graphs
 
-  // Appends the fragment's tasks to `to`; those that wait for nothing wait for `before`. Returns
-  // its exits, or what it would have waited for if it is empty. `carried`: by node of the fragment,
-  // the nodes of `to` that it waits for besides.
-  static std::vector<uint32_t> append(TaskGraph& to, const Fragment& from,
-                                      const std::vector<uint32_t>& before, uint32_t slot,
-                                      const std::vector<Loop::Carried>& carried = {}) {
-    const auto first = static_cast<uint32_t>(to.size());
-    std::vector<uint32_t> waits;
-    for (size_t t = 0; t < from.graph.size(); ++t) {
-      waits.clear();
-      for (uint32_t w = from.graph.first_wait[t]; w < from.graph.first_wait[t + 1]; ++w)
-        waits.push_back(first + from.graph.waits[w]);
-      const uint32_t own = from.graph.slot[t];
-      const bool enters = waits.empty();
-      if (enters) waits = before;
-      for (const Loop::Carried& besides : carried)
-        if (besides.node == t) waits.push_back(besides.before);
-      const uint32_t slot_of = own != kNoTask ? first + own : enters ? slot : kNoTask;
-      if (from.graph.is_loop(t))
-        to.add_loop(from.graph.loop(t), waits, slot_of);
-      else
-        to.add(from.graph.kind[t], waits, slot_of);
-    }
-    if (from.graph.size() == 0) return before;
-    std::vector<uint32_t> exits;
-    for (uint32_t exit : from.exits) exits.push_back(first + exit);
-    return exits;
-  }
   uint32_t joined(TaskGraph& graph, const std::vector<uint32_t>& tasks) {
     if (tasks.size() == 1) return tasks[0];
     if (join_ == kNoTask) {
@@ -213,6 +179,7 @@ class Lowering {
     Point inside;
     for (const stripe::Index& index : block->idxs)
       inside[index.name] = index.affine ? value_at(*index.affine, point) : 0;
+    if (has_agents(*block)) return lower_agents(*block, memories, inside, unit, statements_);
     if (is_transfer(*block)) return lower_transfer(*block, memories, inside);
     const std::string own = unit_of(*block, unit);
     if (holds_steps(*block, own) || is_spread(*block))
@@ -646,6 +613,18 @@ class Lowering {
 
   Machine& machine_;
   LoweredPart& out_;
+  const StatementLowering statements_{
+      [this](const Block& around, const Statement& stmt, const Memories& memories,
+             const Point& point,
+             const std::string& unit) { return lower(around, stmt, memories, point, unit); },
+      [](const Block& block, const Point& point, const Memories& around) {
+        Memories own;
+        for (const Refinement& ref : block.refs) own[ref.into] = memory_of(ref, point, &around);
+        return own;
+      },
+      [this](TaskGraph& graph, const std::vector<uint32_t>& tasks) {
+        return joined(graph, tasks);
+      }};
   uint32_t statement_ = 0;
   uint32_t join_ = kNoTask;
 };
