@@ -242,6 +242,31 @@ TEST_F(Command, OptExplainsEveryPass) {
       HasSubstr("there is no pass 'treads', did you mean 'thread'? (the passes: agg_init,"));
 }
 
+TEST_F(Command, OptTriesInterleavings) {
+  std::stringstream ring;
+  ring << std::ifstream(STRIA_SOURCE_DIR "/tests/golden/device/ring.stripe").rdbuf();
+  std::string text = ring.str();
+  folder_.write("ring.stripe", text);
+  Ended ended = run("opt ring.stripe --interleavings 20");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_EQ(ended.out, text);
+  EXPECT_EQ(ended.err, "stria: all 20 interleavings give the same\n");
+  const std::string was = "special wait(full)";
+  text.replace(text.find(was), was.size(), "special barrier()");
+  folder_.write("wrong.stripe", text);
+  ended = run("opt wrong.stripe --interleavings 20");
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("stria: with seed 0"), HasSubstr("race on ring["),
+                               HasSubstr("by asynchronous producer/1 at q="),
+                               HasSubstr("may happen in any order")));
+  EXPECT_EQ(run("opt ring.stripe --interleavings 0").code, 2);
+  folder_.write("plain.stripe",
+                out_of("opt " STRIA_SOURCE_DIR "/tests/golden/device/slides_conv_small.stripe"));
+  EXPECT_EQ(run("opt plain.stripe --interleavings 9").err,
+            "stria: nothing in the program goes on at once with anything else: one run\n");
+}
+
 TEST_F(Command, OptTellsInOneLineWhatIsUndecided) {
   std::string views, loads;
   for (const char* name : {"A", "B"}) {

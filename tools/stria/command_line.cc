@@ -291,6 +291,12 @@ void define(CLI::App* app, OptOptions& options) {
       "print the steps of --pipeline as they run, fragments in their place, and end");
   app->add_option("--stop-after", options.stop_after, "end behind the step of that name")
       ->type_name("STEP");
+  app->add_option(
+         "--interleavings", options.interleavings,
+         "run the program on random inputs, in full, under N orders of what goes on at once: "
+         "races, phases out of order and endless waits are errors")
+      ->type_name("N")
+      ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}));
   // Option callbacks run before CLI11 looks for what is required.
   app->add_option_function<std::string>(
          "--explain",
@@ -311,6 +317,7 @@ void define(CLI::App* app, OptOptions& options) {
           "--stop-after "
           "tile\n"
           "  stria opt --pipeline cpu_passes.json --hw cpu.json --print-pipeline\n"
+          "  stria opt ring.stripe --interleavings 100\n"
           "  stria opt --explain autotile\n\nPasses, each with its options:\n") +
       passes_help());
 }

@@ -14,6 +14,7 @@
 #include "report.h"
 #include "stria/base/text.h"
 #include "stria/hwmodel/hardware_model.h"
+#include "stria/interp/explore.h"
 #include "stria/pass/model_rules.h"
 #include "stria/pass/pipeline.h"
 #include "stria/pass/reproducer.h"
@@ -97,6 +98,19 @@ Outcome run_passes(const OptOptions& options, const Pipeline& pipeline, const Ha
   return Outcome();
 }
 
+// Tries the program on random inputs, in full: for small sizes.
+Outcome try_interleavings(const stripe::Program& program, int64_t count) {
+  STRIA_OR_FAIL(const interp::Exploration found, ExitCode::program,
+                interp::explore(program, count));
+  if (found.failing)
+    return Outcome(ExitCode::program, found.failure.with_context(fmt::format(
+                                          "with {} (run {})", found.failing->text(), found.runs)));
+  print_message(found.concurrent
+                    ? fmt::format("all {} interleavings give the same", found.runs)
+                    : "nothing in the program goes on at once with anything else: one run");
+  return Outcome();
+}
+
 void print_help(const PassInfo& pass, std::FILE* to) {
   std::string page = pass_page_text(pass.name);
   if (page.empty())
@@ -167,6 +181,7 @@ Outcome opt_file(OptOptions options, ReproducerFile& file) {
     STRIA_FAIL_IF(run_passes(options, pipeline, used, program, file));
     if (options.print_after_all) return Outcome();
   }
+  if (options.interleavings > 0) STRIA_FAIL_IF(try_interleavings(program, options.interleavings));
   std::fputs(stripe::print(program).c_str(), stdout);
   return Outcome();
 }

@@ -3,6 +3,7 @@
 // given.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,10 @@ struct OptOptions {
   bool print_after_all = false;
   bool print_pipeline = false;  // and nothing else
   std::string stop_after;
-  std::string explain;    // name of a pass
-  std::string repro_dir;  // of reproducers; empty: the working directory
-  std::string run_repro;  // a reproducer to try again, and nothing else
+  int64_t interleavings = 0;  // to try the program under; 0: none
+  std::string explain;        // name of a pass
+  std::string repro_dir;      // of reproducers; empty: the working directory
+  std::string run_repro;      // a reproducer to try again, and nothing else
 };
 Outcome opt(const OptOptions& options);
 
