@@ -9,6 +9,7 @@
 
 #include "stria/base/text.h"
 #include "stria/pass/model_rules.h"
+#include "stria/stripe/agents.h"
 #include "stria/stripe/nesting.h"
 #include "stria/stripe/text/parser.h"
 #include "stria/stripe/verify/verifier.h"
@@ -105,6 +106,14 @@ Result<std::vector<StepReport>> run_pipeline(stripe::Program& program, const Pip
       return not_found("{} has no step '{}'{}", pipeline.source, options.stop_after,
                        did_you_mean(options.stop_after, names));
   }
+  // Passes make no such kernels, and none knows yet what orders their statements.
+  for (const stripe::Block* part : {program.prologue(), program.main()})
+    for (size_t i = 0; part && !pipeline.steps.empty() && i < part->stmts.size(); ++i)
+      if (const stripe::Block* kernel = part->stmts[i].block(); kernel && has_agents(*kernel))
+        return unsupported(
+            "{}: kernel '{}' has #roles, #async blocks, waits or arrivals: it is a device program "
+            "already, and no pass knows what orders it (S16 to S19)",
+            pipeline.source, kernel->name);
   if (options.verify_each) {
     std::vector<std::string> undecided;  // reports are of steps only
     if (Status status = verify_program(program, model, options, undecided); !status.ok())

@@ -261,6 +261,11 @@ TEST_F(Command, OptTriesInterleavings) {
                                HasSubstr("by asynchronous producer/1 at q="),
                                HasSubstr("may happen in any order")));
   EXPECT_EQ(run("opt ring.stripe --interleavings 0").code, 2);
+  // No pass of today may touch such a kernel.
+  folder_.write("p.json", R"([{"name": "only", "order_indices": {}}])");
+  ended = run("opt ring.stripe --pipeline p.json");
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("kernel 'ring' has #roles, #async blocks, waits or arrivals"));
   folder_.write("plain.stripe",
                 out_of("opt " STRIA_SOURCE_DIR "/tests/golden/device/slides_conv_small.stripe"));
   EXPECT_EQ(run("opt plain.stripe --interleavings 9").err,
