@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes programs of agents from a seed (S16 to S19): rows go through a chain of roles, from one ring
-// of buffers to the next, some of them by asynchronous blocks. Legal by construction.
+// Makes programs of agents from a seed (S16 to S19): rows go through a chain of roles, from one
+// ring of buffers to the next, some of them by asynchronous blocks. Legal by construction.
 #pragma once
 
 #include <cstdint>
