@@ -7,6 +7,7 @@
 
 #include "stria/base/text.h"
 #include "stria/interp/flat_plan.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/text/parser.h"
 
 namespace stria::interp {
@@ -110,8 +111,12 @@ Result<std::unique_ptr<BlockPlan>> PlanMaker::block(const Block& in, Scope* pare
   for (const Refinement& one : in.refs) STRIA_RETURN_IF_ERROR(ref(one, scope, parent));
   for (const stripe::Statement& stmt : in.stmts) {
     StmtPlan out;
-    STRIA_RETURN_IF_ERROR(
-        std::visit([&](const auto& op_in) { return op(op_in, scope, out); }, stmt.op));
+    // Points run one after the other here, so that all there is to wait for has been done.
+    if (is_barrier(stmt))
+      out.op = Op::barrier;
+    else
+      STRIA_RETURN_IF_ERROR(
+          std::visit([&](const auto& op_in) { return op(op_in, scope, out); }, stmt.op));
     plan->stmts.push_back(out);
   }
   const size_t forms = scope.forms.size();
@@ -230,8 +235,8 @@ Status PlanMaker::ref(const Refinement& in, Scope& scope, const Scope* parent) {
   }
   STRIA_ASSIGN(out.offset_form, add_form(scope, in.flat_access()));
   // Clamping looks at coordinates, which add up along the chain of views.
-  if (in.tags.has("clamp")) out.out_of_range = OutOfRange::poison;
-  if (in.tags.has("zero_fill")) out.out_of_range = OutOfRange::zero;
+  if (in.tags.has(stripe::tag::kClamp)) out.out_of_range = OutOfRange::poison;
+  if (in.tags.has(stripe::tag::kZeroFill)) out.out_of_range = OutOfRange::zero;
   if (parent && out.parent >= 0 && out.out_of_range == OutOfRange::error)
     out.out_of_range = parent->plan->refs[static_cast<size_t>(out.parent)].out_of_range;
   if (out.out_of_range != OutOfRange::error && in.dir != RefDir::in)
@@ -350,11 +355,6 @@ Status PlanMaker::op(const stripe::Intrinsic& in, Scope& scope, StmtPlan& out) {
 Status PlanMaker::op(const stripe::Box<stripe::Special>& special, Scope& scope, StmtPlan& out) {
   const stripe::Special& in = *special;
   const std::string& block_name = scope.plan->name;
-  if (in.name == "barrier") {
-    // Points run one after the other here, so that all there is to wait for has been done.
-    out.op = Op::barrier;
-    return {};
-  }
   const bool copy = in.name == "copy";
   if (!copy && in.name != "zero")
     return unsupported("block {}: no special '{}'{}", block_name, in.name,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/stripe/lane_blocks.h"
+#include "stria/stripe/tags.h"
 
 #include <algorithm>
 
@@ -21,7 +22,9 @@ bool numbers_units(const Block& block) {
                      [](const LocationUnit& unit) { return !unit.units.empty(); });
 }
 
-bool is_between(const Block& block) { return !numbers_units(block) && !block.tags.has("stencil"); }
+bool is_between(const Block& block) {
+  return !numbers_units(block) && !block.tags.has(tag::kStencil);
+}
 
 bool holds_lane_blocks(const Block& block) {
   return !block.location.empty() && holds_numbered(block);

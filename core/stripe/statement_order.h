@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stria/stripe/block.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::stripe {
 
@@ -14,7 +15,7 @@ namespace stria::stripe {
 // paths of its dependencies.
 class StatementOrder {
  public:
-  explicit StatementOrder(const Block& block) : by_deps_(block.tags.has("deps")) {
+  explicit StatementOrder(const Block& block) : by_deps_(block.tags.has(tag::kDeps)) {
     if (!by_deps_) return;
     size_t count = block.stmts.size();
     words_ = (count + 63) / 64;

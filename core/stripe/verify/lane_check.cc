@@ -11,6 +11,7 @@
 
 #include "stria/base/text.h"
 #include "stria/stripe/lane_blocks.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/text/printer.h"
 #include "stria/stripe/verify/access_rules.h"
 #include "stria/stripe/verify/owner_forms.h"
@@ -42,9 +43,9 @@ class Standing {
       around.parallel = false;
     } else if (!block.location.empty() && !outer.located) {
       around.beside = holds_lane_blocks(block);
-    } else if (block.tags.has("stencil")) {
+    } else if (block.tags.has(tag::kStencil)) {
       around.beside = false;
-    } else if (block.tags.has("parallel")) {
+    } else if (block.tags.has(tag::kParallel)) {
       around.parallel = true;
     }
     around.located |= !block.location.empty();
@@ -153,7 +154,7 @@ class BarrierCheck {
     const Block& block = *place.block;
     Reach part = sequence(place);
     if (!sequential(block).empty()) {
-      if (block.tags.integer("pipeline").value_or(1) > 1) {
+      if (block.tags.integer(tag::kPipeline).value_or(1) > 1) {
         pipeline(place, part);
       } else {
         const bool next_only = !part.open && block.constraints.empty();
