@@ -3,10 +3,22 @@
 
 #include <algorithm>
 
-#include "stria/base/text.h"
 #include "stria/stripe/tags.h"
 
 namespace stria {
+namespace {
+
+// Is the word one of those in `text`, which blanks separate?
+bool has_word(std::string_view text, std::string_view word) {
+  while (!text.empty()) {
+    const std::string_view first = text.substr(0, text.find(' '));
+    if (first == word) return true;
+    text.remove_prefix(std::min(text.size(), first.size() + 1));
+  }
+  return false;
+}
+
+}  // namespace
 
 MadeTags::MadeTags() {
   add_known("lowering");
@@ -16,11 +28,8 @@ MadeTags::MadeTags() {
 }
 
 void MadeTags::add_known(std::string_view by) {
-  for (const stripe::KnownTag& tag : stripe::known_tags()) {
-    const std::vector<std::string> makers = split(tag.set_by, ' ');
-    if (std::find(makers.begin(), makers.end(), by) == makers.end()) continue;
-    (tag.is_family() ? families_ : names_).emplace(tag.name);
-  }
+  for (const stripe::KnownTag& tag : stripe::known_tags())
+    if (has_word(tag.set_by, by)) (tag.is_family() ? families_ : names_).emplace(tag.name);
 }
 
 void MadeTags::add(const std::string& pass, const StepTags& tags) {

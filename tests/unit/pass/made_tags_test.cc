@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "stria/base/file.h"
 #include "stria/base/text.h"
 #include "stria/pass/pipeline.h"
@@ -42,8 +44,9 @@ Result<Pipeline> parse(const std::string& steps, bool of_manifest) {
 // "" or the error of a pipeline that a manifest names.
 std::string error(const std::string& steps) {
   const Result<Pipeline> pipeline = parse(steps, true);
-  if (pipeline.ok()) EXPECT_THAT(pipeline->notes, IsEmpty()) << steps;
-  return pipeline.ok() ? "" : pipeline.status().message();
+  if (!pipeline.ok()) return pipeline.status().message();
+  EXPECT_THAT(pipeline->notes, IsEmpty()) << steps;
+  return "";
 }
 
 std::vector<std::string> notes(const std::string& steps) {
