@@ -217,9 +217,9 @@ class PipelineParser {
     const StepTags tags = pass.tags(options, pointer);
     for (const StepTags::Required& required : tags.required) {
       if (made_.holds(required.tag)) continue;
-      std::string text =
-          fmt::format("{}: no step before this one sets the tag '{}', and lowering does not{}",
-                      required.pointer, required.tag, did_you_mean(required.tag, made_.names()));
+      std::string text = fmt::format(
+          "{}: no step before this one sets the tag '{}', and lowering does not{}",
+          required.pointer, shown_name(required.tag), did_you_mean(required.tag, made_.names()));
       if (source_.of_manifest) return invalid_argument("{}", text);
       if (missing_.insert(required.tag).second) pipeline_.notes.push_back(std::move(text));
     }
