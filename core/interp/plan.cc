@@ -7,6 +7,7 @@
 
 #include "stria/base/text.h"
 #include "stria/interp/flat_plan.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/text/parser.h"
 
 namespace stria::interp {
@@ -103,11 +104,11 @@ Result<std::unique_ptr<BlockPlan>> PlanMaker::block(const Block& in, Scope* pare
   plan->depth = parent ? parent->plan->depth + 1 : 0;
   if (plan->depth >= stripe::kMaxDepth)
     return invalid_argument("block {}: nested deeper than {}", plan->name, stripe::kMaxDepth);
-  plan->is_async = in.tags.has("async");
-  plan->in_order = in.tags.has("in_order");
-  plan->is_roles = in.tags.has("roles");
+  plan->is_async = in.tags.has(stripe::tag::kAsync);
+  plan->in_order = in.tags.has(stripe::tag::kInOrder);
+  plan->is_roles = in.tags.has(stripe::tag::kRoles);
   plan->concurrent = plan->is_async || plan->is_roles;
-  plan->is_section = in.tags.has("main") || in.tags.has("prologue");
+  plan->is_section = in.tags.has(stripe::tag::kMain) || in.tags.has(stripe::tag::kPrologue);
   STRIA_RETURN_IF_ERROR(indices(in, scope, parent));
   for (const stripe::LocationUnit& unit : in.location.path) {
     plan->unit += (plan->unit.empty() ? "" : "/") + unit.name;
@@ -121,8 +122,12 @@ Result<std::unique_ptr<BlockPlan>> PlanMaker::block(const Block& in, Scope* pare
   for (const Refinement& one : in.refs) STRIA_RETURN_IF_ERROR(ref(one, scope, parent));
   for (const stripe::Statement& stmt : in.stmts) {
     StmtPlan out;
-    STRIA_RETURN_IF_ERROR(
-        std::visit([&](const auto& op_in) { return op(op_in, scope, out); }, stmt.op));
+    // Points run one after the other here, so that all there is to wait for has been done.
+    if (is_barrier(stmt))
+      out.op = Op::barrier;
+    else
+      STRIA_RETURN_IF_ERROR(
+          std::visit([&](const auto& op_in) { return op(op_in, scope, out); }, stmt.op));
     plan->stmts.push_back(out);
   }
   for (const StmtPlan& stmt : plan->stmts)
@@ -244,12 +249,12 @@ Status PlanMaker::ref(const Refinement& in, Scope& scope, const Scope* parent) {
   }
   if (out.parent >= 0)
     out.arrivals = parent->plan->refs[static_cast<size_t>(out.parent)].arrivals;
-  else if (in.tags.has("arrivals"))
-    out.arrivals = in.tags.integer("arrivals").value_or(0);
+  else if (in.tags.has(stripe::tag::kArrivals))
+    out.arrivals = in.tags.integer(stripe::tag::kArrivals).value_or(0);
   STRIA_ASSIGN(out.offset_form, add_form(scope, in.flat_access()));
   // Clamping looks at coordinates, which add up along the chain of views.
-  if (in.tags.has("clamp")) out.out_of_range = OutOfRange::poison;
-  if (in.tags.has("zero_fill")) out.out_of_range = OutOfRange::zero;
+  if (in.tags.has(stripe::tag::kClamp)) out.out_of_range = OutOfRange::poison;
+  if (in.tags.has(stripe::tag::kZeroFill)) out.out_of_range = OutOfRange::zero;
   if (parent && out.parent >= 0 && out.out_of_range == OutOfRange::error)
     out.out_of_range = parent->plan->refs[static_cast<size_t>(out.parent)].out_of_range;
   if (out.out_of_range != OutOfRange::error && in.dir != RefDir::in)
@@ -368,11 +373,6 @@ Status PlanMaker::op(const stripe::Intrinsic& in, Scope& scope, StmtPlan& out) {
 Status PlanMaker::op(const stripe::Box<stripe::Special>& special, Scope& scope, StmtPlan& out) {
   const stripe::Special& in = *special;
   const std::string& block_name = scope.plan->name;
-  if (in.name == "barrier") {
-    // Points run one after the other here, so that all there is to wait for has been done.
-    out.op = Op::barrier;
-    return {};
-  }
   if (in.name == "wait" || in.name == "arrive") {
     const bool waits = in.name == "wait";
     const std::vector<std::string>& on = waits ? in.inputs : in.outputs;

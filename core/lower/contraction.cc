@@ -9,6 +9,7 @@
 #include "stria/lower/iteration.h"
 #include "stria/lower/lowering.h"
 #include "stria/lower/unwritten.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::lower_detail {
 namespace {
@@ -28,13 +29,13 @@ std::optional<AggOp> agg_op(tile::Aggregation aggregation) {
   return std::nullopt;
 }
 
-const char* combination_tag(tile::Combination combination) {
+const char* combination_name(tile::Combination combination) {
   switch (combination) {
-    case tile::Combination::none: return "comb_op_none";
-    case tile::Combination::add: return "comb_op_add";
-    case tile::Combination::mul: return "comb_op_mul";
-    case tile::Combination::equal: return "comb_op_eq";
-    case tile::Combination::cond: return "comb_op_cond";
+    case tile::Combination::none: return "none";
+    case tile::Combination::add: return "add";
+    case tile::Combination::mul: return "mul";
+    case tile::Combination::equal: return "eq";
+    case tile::Combination::cond: return "cond";
   }
   return "";
 }
@@ -48,7 +49,7 @@ stripe::Block default_kernel(const Lowering& lowering, const BoundContraction& c
   for (const SetPiece::Index& index : piece.indices)
     block.idxs.push_back({index.name, index.range, {}, {}});
   block.constraints = piece.constraints;
-  block.tags = sorted_tags({"copy", "kernel"});
+  block.tags = sorted_tags({stripe::tag::kCopy, stripe::tag::kKernel});
   block.comments.push_back(fmt::format("{} = {} where nothing else is written", out.name, from));
   block.refs.push_back(
       lowering.element(RefDir::in, *contraction.default_tensor, from, piece.point));
@@ -200,10 +201,11 @@ void add_contraction(Lowering& lowering, const tile::BoundStatement& statement,
   stripe::Block block;
   block.comments.push_back(statement.text);
   std::optional<AggOp> op = agg_op(contraction.aggregation);
-  std::vector<std::string> tags = {fmt::format("agg_op_{}", op ? name_of(*op) : "assign"),
-                                   combination_tag(contraction.combination), "contraction",
-                                   "kernel"};
-  if (lowering.joined().is_piece(contraction.out)) tags.emplace_back("piece");
+  std::vector<std::string> tags = {
+      stripe::tag::kAggOp + std::string(op ? name_of(*op) : "assign"),
+      stripe::tag::kCombOp + std::string(combination_name(contraction.combination)),
+      stripe::tag::kContraction, stripe::tag::kKernel};
+  if (lowering.joined().is_piece(contraction.out)) tags.emplace_back(stripe::tag::kPiece);
   block.tags = sorted_tags(std::move(tags));
   for (const Iteration::Index& index : iteration.indices)
     block.idxs.push_back({index.name, index.range, {}, {}});

@@ -8,6 +8,7 @@
 
 #include "stria/lower/lowering.h"
 #include "stria/lower/unwritten.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::lower_detail {
 namespace {
@@ -80,7 +81,7 @@ Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& stateme
 
   std::vector<std::string> tags;
   tags.reserve(elementwise.nodes.size() + 2);
-  tags.insert(tags.end(), {"eltwise", "kernel"});
+  tags.insert(tags.end(), {stripe::tag::kEltwise, stripe::tag::kKernel});
   KernelScratch scratch;
   Names scalars(scratch.resource());
   scalars.fresh(out.name);  // for the last node
@@ -128,7 +129,7 @@ Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& stateme
         name_result("index");
         block.stmts.emplace_back(
             stripe::LoadIndex{coordinate[static_cast<size_t>(node.axis)], values[i], node.type});
-        tags.push_back("eltwise_index");
+        tags.push_back(stripe::tag::kEltwiseFunction + std::string("index"));
         break;
       case BoundNode::Kind::call: {
         name_result(node.function);
@@ -137,7 +138,7 @@ Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& stateme
         for (int arg : node.args) inputs.push_back(values[static_cast<size_t>(arg)]);
         block.stmts.emplace_back(
             stripe::Intrinsic{node.function, node.operation_type, {values[i]}, std::move(inputs)});
-        tags.push_back("eltwise_" + node.function);
+        tags.push_back(stripe::tag::kEltwiseFunction + node.function);
         break;
       }
     }

@@ -2,6 +2,7 @@
 // gather and scatter (rules M13, M14): one kernel each, whose load or store lets a scalar choose
 // the row; before a scatter one that zeroes its rows.
 #include "stria/lower/lowering.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::lower_detail {
 namespace {
@@ -38,7 +39,7 @@ stripe::ChosenCoordinates row(const std::string& scalar, size_t rank) {
 void add_zero(Lowering& lowering, tile::TensorId id) {
   const tile::BoundTensor& out = lowering.tensor(id);
   stripe::Block block;
-  block.tags = sorted_tags({"kernel", "zero"});
+  block.tags = sorted_tags({stripe::tag::kKernel, stripe::tag::kZero});
   block.comments.push_back(fmt::format("{} = 0", out.name));
   std::vector<Affine> at = loop_over(lowering.index_names(id), out.sizes, block);
   block.refs.push_back(lowering.element(RefDir::out, id, out.name, std::move(at)));
@@ -62,7 +63,7 @@ Status lower_gather(Lowering& lowering, const tile::BoundStatement& statement,
 
   stripe::Block block;
   block.comments.push_back(statement.text);
-  block.tags = sorted_tags({"gather", "kernel"});
+  block.tags = sorted_tags({stripe::tag::kGather, stripe::tag::kKernel});
   const std::vector<Affine> at = loop_over(lowering.index_names(gather.out), out.sizes, block);
   const auto middle = at.begin() + static_cast<std::ptrdiff_t>(index_rank);
   Names refs;
@@ -95,7 +96,7 @@ Status lower_scatter(Lowering& lowering, const tile::BoundStatement& statement,
 
   stripe::Block block;
   block.comments.push_back(statement.text);
-  block.tags = sorted_tags({"kernel", "scatter"});
+  block.tags = sorted_tags({stripe::tag::kKernel, stripe::tag::kScatter});
   const std::vector<Affine> at =
       loop_over(lowering.index_names(scatter.from), from_tensor.sizes, block);
   const auto middle = at.begin() + static_cast<std::ptrdiff_t>(index_rank);

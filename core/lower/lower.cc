@@ -2,6 +2,7 @@
 #include "stria/lower/lower.h"
 
 #include "stria/lower/lowering.h"
+#include "stria/stripe/tags.h"
 
 namespace stria {
 namespace {
@@ -60,10 +61,10 @@ Result<stripe::Program> lower(const tile::BoundProgram& program,
 
   stripe::Block main;
   main.name = "main";
-  main.tags = {"main"};
+  main.tags = {stripe::tag::kMain};
   stripe::Program out;
   out.entry.name = program.name;
-  out.entry.tags = {"program"};
+  out.entry.tags = {stripe::tag::kProgram};
   for (tile::TensorId id : program.inputs) {
     out.entry.refs.push_back(lowering.whole(stripe::RefDir::none, id));
     main.refs.push_back(lowering.whole(stripe::RefDir::in, id));

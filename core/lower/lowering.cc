@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/lower/lowering.h"
+#include "stria/stripe/tags.h"
 
 #include <algorithm>
 #include <memory_resource>
@@ -110,7 +111,7 @@ stripe::Block zero_kernel(const Lowering& lowering, tile::TensorId id, const Set
   block.constraints = piece.constraints;
   const Scalar zero =
       is_float(out.type) ? Scalar::of_float(out.type, 0) : Scalar::of_int(out.type, 0);
-  block.tags = sorted_tags({"kernel", "zero"});
+  block.tags = sorted_tags({stripe::tag::kKernel, stripe::tag::kZero});
   block.comments.push_back(fmt::format("{} = 0 where nothing else is written", out.name));
   block.stmts.emplace_back(stripe::Constant{"zero", zero});
   block.stmts.emplace_back(stripe::Store{"zero", out.name});

@@ -4,6 +4,7 @@
 // that numbers are written in the order of memory.
 #include "stria/builtins/special.h"
 #include "stria/lower/lowering.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::lower_detail {
 namespace {
@@ -97,7 +98,7 @@ Status lower_prng(Lowering& lowering, const tile::BoundStatement& statement,
 
   Block kernel;
   kernel.comments.push_back(statement.text);
-  kernel.tags = sorted_tags({"kernel", "prng"});
+  kernel.tags = sorted_tags({stripe::tag::kKernel, stripe::tag::kPrng});
   kernel.idxs.push_back({"g", kPrngStreams / kGroup, {}, {}});
   kernel.refs.push_back(
       view(RefDir::in, before, before, {Affine(0), g * kGroup}, state, {kPrngWords, kGroup}));
@@ -105,7 +106,7 @@ Status lower_prng(Lowering& lowering, const tile::BoundStatement& statement,
       view(RefDir::out, after, after, {Affine(0), g * kGroup}, state, {kPrngWords, kGroup}));
 
   Block start;
-  start.tags = sorted_tags({"copy"});
+  start.tags = sorted_tags({stripe::tag::kCopy});
   start.idxs = {{"k", kGroup, {}, {}}, {"w", kPrngWords, {}, {}}};
   start.refs.push_back(view(RefDir::in, before, before, {w, k}, state, {1, 1}));
   start.refs.push_back(view(RefDir::out, after, after, {w, k}, state, {1, 1}));

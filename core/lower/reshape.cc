@@ -5,6 +5,7 @@
 #include "stria/lower/lowering.h"
 #include "stria/lower/piece_product.h"
 #include "stria/poly/integer_set.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::lower_detail {
 namespace {
@@ -104,7 +105,7 @@ Status lower_reshape(Lowering& lowering, const tile::BoundStatement& statement,
     auto middle = at.begin() + static_cast<long>(out.sizes.size());
     stripe::Block block;
     block.comments.push_back(statement.text);
-    block.tags = sorted_tags({"copy", "kernel", "reshape"});
+    block.tags = sorted_tags({stripe::tag::kCopy, stripe::tag::kKernel, stripe::tag::kReshape});
     for (const SetPiece::Index& index : piece.indices)
       block.idxs.push_back({index.name, index.range, {}, {}});
     block.constraints = piece.constraints;

@@ -6,7 +6,7 @@
 
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
-#include "stria/stripe/known_tags.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/text/lexer.h"
 #include "stria/template/json_text.h"
 
@@ -291,16 +291,36 @@ Status OptionFields::check_text(const Field& field, const std::string& text,
                    text);
   if (field.rule != TextRule::set_tag) return {};
   const stripe::KnownTag* known = stripe::known_tag(text);
-  if (!known || std::find(field.also.begin(), field.also.end(), text) != field.also.end())
+  if (!known || !known->is_reserved() ||
+      std::find(field.also.begin(), field.also.end(), text) != field.also.end())
     return {};
   return invalid_argument(
       "{}: '{}' says of {} that {}; allowed are tags that mean nothing by "
       "themselves{}",
-      pointer, text,
-      known->holder == stripe::TagHolder::block        ? "a block"
-      : known->holder == stripe::TagHolder::refinement ? "a refinement"
-                                                       : "an index",
-      known->meaning, field.also.empty() ? "" : ", and " + join(field.also, ", "));
+      pointer, text, stripe::places_as_text(known->places), known->meaning,
+      field.also.empty() ? "" : ", and " + join(field.also, ", "));
+}
+
+void OptionFields::add_tags(const std::string& pointer, StepTags& out) const {
+  for (const Field& field : fields_) {
+    const std::string_view name = field.name;
+    const std::string at = pointer_child(pointer, field.name);
+    if (const auto* group = std::get_if<OptionFields*>(&field.target)) {
+      (*group)->add_tags(at, out);
+    } else if (const auto* list = std::get_if<const ObjectList*>(&field.target)) {
+      (*list)->each([&](size_t i, const OptionFields& entry) {
+        entry.add_tags(pointer_child(at, std::to_string(i)), out);
+      });
+    } else if (const auto* tags = std::get_if<std::vector<std::string>*>(&field.target)) {
+      if (field.rule == TextRule::tag && name.ends_with("reqs"))
+        for (size_t i = 0; i < (*tags)->size(); ++i)
+          out.required.push_back({pointer_child(at, std::to_string(i)), (**tags)[i]});
+      if (field.rule == TextRule::set_tag && !name.ends_with("remove_set"))
+        out.set.insert(out.set.end(), (*tags)->begin(), (*tags)->end());
+    } else if (const auto* tag = std::get_if<std::string*>(&field.target)) {
+      if (field.rule == TextRule::set_tag && !(*tag)->empty()) out.set.push_back(**tag);
+    }
+  }
 }
 
 Status OptionFields::bind_field(const Field& field, const json& value, const std::string& pointer,

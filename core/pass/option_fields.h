@@ -66,11 +66,23 @@ enum class WhenEmpty { refused, none };
 
 class OptionFields;
 
+// The tags that a step looks for and sets, by its options.
+struct StepTags {
+  struct Required {
+    std::string pointer;  // "/0/cache/reqs/1"
+    std::string tag;
+  };
+  std::vector<Required> required;  // of blocks or refinements that the step works on
+  std::vector<std::string> set;
+};
+
 // An option that is a list of objects, whatever struct holds one.
 struct ObjectList {
   std::function<void()> clear;
   std::function<void(OptionFields&)> append;  // makes an entry and describes it on the table
   std::function<std::vector<OptionRow>(int depth)> rows;  // of one entry
+  // Describes each entry that there is on a table of its own.
+  std::function<void(const std::function<void(size_t, OptionFields&)>& use)> each;
 };
 
 class OptionFields {
@@ -93,7 +105,7 @@ class OptionFields {
   void tag(const char* name, std::string& value, const char* help,
            WhenEmpty empty = WhenEmpty::refused);
   void tags(const char* name, std::vector<std::string>& value, const char* help);
-  // Tags that the pass sets or removes. A tag with a meaning of its own (stripe/known_tags.h) is
+  // Tags that the pass sets or removes. A tag with a meaning of its own (stripe/tags.h) is
   // refused, unless it is in `also`: the option exists for those.
   void set_tag(const char* name, std::string& value, const char* help,
                WhenEmpty empty = WhenEmpty::none);
@@ -125,6 +137,14 @@ class OptionFields {
                     OptionFields entry;
                     describe(initial, entry);
                     return entry.rows(depth);
+                  },
+              .each =
+                  [&value, describe](const std::function<void(size_t, OptionFields&)>& use) {
+                    for (size_t i = 0; i < value.size(); ++i) {
+                      OptionFields entry;
+                      describe(value[i], entry);
+                      use(i, entry);
+                    }
                   }});
   }
   // An object with fields of its own; describe them on the returned table.
@@ -145,6 +165,10 @@ class OptionFields {
   // former name that was read.
   Status bind(const nlohmann::json& object, const std::string& pointer,
               std::vector<std::string>* notes = nullptr);
+
+  // Adds the tags that the fields hold now. A field `reqs`, or one whose name ends so, holds tags
+  // that are required. Any other list of tags is of what is left alone.
+  void add_tags(const std::string& pointer, StepTags& out) const;
 
   // In the order of add(); a group's fields follow it.
   std::vector<OptionRow> rows(int depth = 0) const;

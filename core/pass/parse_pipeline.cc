@@ -6,6 +6,7 @@
 
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
+#include "stria/pass/made_tags.h"
 #include "stria/pass/pipeline.h"
 #include "stria/template/json_text.h"
 
@@ -204,6 +205,25 @@ class PipelineParser {
     STRIA_ASSIGN(step.run, pass->bind(options, pointer, &notes));
     for (std::string& each : notes) note(std::move(each));
     today[pass->name] = pass->todays(options);
+    return check_tags(*pass, options, pointer);
+  }
+
+  // Does anything make the tags that the step requires?
+  Status check_tags(const PassInfo& pass, const json& options, const std::string& pointer) {
+    if (!pass.tags) {
+      made_.add_any();
+      return {};
+    }
+    const StepTags tags = pass.tags(options, pointer);
+    for (const StepTags::Required& required : tags.required) {
+      if (made_.holds(required.tag)) continue;
+      std::string text = fmt::format(
+          "{}: no step before this one sets the tag '{}', and lowering does not{}",
+          required.pointer, shown_name(required.tag), did_you_mean(required.tag, made_.names()));
+      if (source_.of_manifest) return invalid_argument("{}", text);
+      if (missing_.insert(required.tag).second) pipeline_.notes.push_back(std::move(text));
+    }
+    made_.add(pass.name, tags);
     return {};
   }
 
@@ -223,6 +243,8 @@ class PipelineParser {
   Pipeline pipeline_;
   std::map<std::string, std::string> named_;  // a name that a step was given -> where
   std::set<std::string> noted_;               // notes without their places
+  MadeTags made_;                             // by lowering, and by the steps so far
+  std::set<std::string> missing_;             // tags that nothing makes, each noted once
   int includes_ = 0;
 };
 

@@ -46,6 +46,8 @@ struct PassInfo {
       bind;
   // The options under their names of today.
   std::function<nlohmann::json(const nlohmann::json& options)> todays;
+  // The tags of a step with these options, which `bind` has taken. Empty: it may set any.
+  std::function<StepTags(const nlohmann::json& options, const std::string& pointer)> tags;
   // The option table, with the defaults.
   std::function<std::vector<OptionRow>()> options;
 };
@@ -79,6 +81,14 @@ PassInfo make_pass_info(std::string name, std::string summary,
     OptionFields fields;
     describe(options, fields);
     return fields.todays(json);
+  };
+  info.tags = [describe](const nlohmann::json& json, const std::string& pointer) {
+    Options options;
+    OptionFields fields;
+    describe(options, fields);
+    StepTags out;
+    if (fields.bind(json, pointer).ok()) fields.add_tags(pointer, out);
+    return out;
   };
   info.options = [describe] {
     Options options;
@@ -126,6 +136,9 @@ inline constexpr size_t kMaxPipelineSteps = 10'000;
 // Renders and reads a pipeline, with the fragments that it includes. An unknown pass, option or
 // fragment, a wrong type, or a number out of range is an error that names the JSON path and the
 // closest right name. The file sees `hw` and `tune`.
+//
+// So is a tag in `reqs` that lowering does not make and no step before it sets, if a manifest names
+// the pipeline. Elsewhere that is a note: the program may bring the tag.
 Result<Pipeline> parse_pipeline(const PipelineSource& source, const TemplateSettings& settings,
                                 const HardwareModel& model, const PassRegistry& registry);
 

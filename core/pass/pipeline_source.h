@@ -31,6 +31,8 @@ struct PipelineSource {
       : text(std::move(file)), own(std::move(read)) {}
 
   SourceText text;
+  // Does a plugin's manifest name it? Then it runs on what lowering makes, and on nothing else.
+  bool of_manifest = false;
   ReadFragment own;  // reads fragments without "core/" in their name; empty: there are none
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/pass/select_blocks.h"
+#include "stria/stripe/tags.h"
 
 #include <algorithm>
 
@@ -20,7 +21,8 @@ Status select(Block& block, const TensorNames& around, const std::vector<std::st
 }
 
 bool is_section(const Block& block) {
-  return block.tags.has("program") || block.tags.has("main") || block.tags.has("prologue");
+  return block.tags.has(stripe::tag::kProgram) || block.tags.has(stripe::tag::kMain) ||
+         block.tags.has(stripe::tag::kPrologue);
 }
 
 Status select_below(Block& block, const TensorNames& around, const std::vector<std::string>& reqs,
@@ -82,7 +84,7 @@ Status for_each_selected_inside(stripe::Program& program, const std::vector<std:
                                 PassContext& context,
                                 const std::function<void(Block& block)>& visit) {
   return for_each_selected(program, reqs, [&](Block& block, const TensorNames&) {
-    if (block.tags.has("program"))
+    if (block.tags.has(stripe::tag::kProgram))
       context.skipped(block.name, "the program's tensors are its interface");
     else
       visit(block);

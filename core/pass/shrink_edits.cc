@@ -6,6 +6,7 @@
 #include <set>
 
 #include "stria/stripe/scalar_types.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/walk.h"
 
 namespace stria {
@@ -36,7 +37,7 @@ Block* block_at(Program& program, size_t number) {
 }
 
 bool is_main_or_program(const Block& block) {
-  return block.tags.has("main") || block.tags.has("program");
+  return block.tags.has(stripe::tag::kMain) || block.tags.has(stripe::tag::kProgram);
 }
 
 // What waited for a statement that goes waits for what that waited for.
@@ -145,7 +146,8 @@ std::vector<Edit> drop_statements(const Program& program) {
                     stays.begin() + static_cast<std::ptrdiff_t>(end), false);
           // #main is what makes it a program.
           for (size_t i = begin; i < end; ++i)
-            if (const Block* inner = block->stmts[i].block(); inner && inner->tags.has("main"))
+            if (const Block* inner = block->stmts[i].block();
+                inner && inner->tags.has(stripe::tag::kMain))
               stays[i] = true;
           erase_statements(*block, stays);
           return true;
@@ -194,7 +196,7 @@ std::vector<Statement> unwrapped(Block& around, const Block& block) {
         for (size_t d = 0; d < ref.access.size(); ++d)
           ref.access[d] += view->access[d].substitute(here);
     }
-    if (block.tags.has("kernel")) inner.tags.set("kernel");
+    if (block.tags.has(stripe::tag::kKernel)) inner.tags.set(stripe::tag::kKernel);
     out.emplace_back(std::move(inner));
   }
   return out;
@@ -203,7 +205,8 @@ std::vector<Statement> unwrapped(Block& around, const Block& block) {
 std::vector<Edit> unwrap_blocks(const Program& program) {
   return per_thing(program, kStmts, [](Block& block, size_t n) {
     const Block* inner = block.stmts[n].block();
-    if (!inner || is_main_or_program(*inner) || inner->tags.has("prologue")) return false;
+    if (!inner || is_main_or_program(*inner) || inner->tags.has(stripe::tag::kPrologue))
+      return false;
     const Block old = *inner;
     std::vector<Statement> parts = unwrapped(block, old);
     if (parts.empty()) return false;
@@ -213,7 +216,7 @@ std::vector<Edit> unwrap_blocks(const Program& program) {
       return true;
     }
     for (Statement& stmt : block.stmts) stmt.deps.clear();
-    block.tags.remove("deps");
+    block.tags.remove(stripe::tag::kDeps);
     block.stmts.erase(block.stmts.begin() + static_cast<std::ptrdiff_t>(n));
     block.stmts.insert(block.stmts.begin() + static_cast<std::ptrdiff_t>(n),
                        std::make_move_iterator(parts.begin()),
@@ -226,7 +229,7 @@ std::vector<Edit> unwrap_blocks(const Program& program) {
 // both.
 bool merge(Block& block) {
   if (block.stmts.size() != 1 || !block.stmts[0].block() || is_main_or_program(block) ||
-      block.tags.has("prologue"))
+      block.tags.has(stripe::tag::kPrologue))
     return false;
   Block inner = *block.stmts[0].block();
   std::map<std::string, Affine> values;  // inner's indices, over those of the new block
@@ -447,7 +450,7 @@ std::vector<Edit> drop_attributes(const Program& program) {
   add(per_thing(
       program, [](const Block& block) { return block.tags.all().size(); },
       [erase_tag](Block& block, size_t n) {
-        if (block.tags.all()[n].name == "deps")
+        if (block.tags.all()[n].name == stripe::tag::kDeps)
           for (Statement& stmt : block.stmts) stmt.deps.clear();
         return erase_tag(block.tags, n);
       }));
@@ -529,7 +532,8 @@ std::vector<Edit> shrink_shapes(const Program& program) {
         block.refs[n].shape.dims[dim].size = size;
         if (block.refs[n].dir == RefDir::none)
           for_each_view(block, block.refs[n].into, [&](Refinement& ref, Block& owner) {
-            if (!owner.tags.has("main") && !owner.tags.has("prologue")) return;
+            if (!owner.tags.has(stripe::tag::kMain) && !owner.tags.has(stripe::tag::kPrologue))
+              return;
             if (ref.shape.rank() > dim && ref.shape.dims[dim].size == old)
               ref.shape.dims[dim].size = size;
           });

@@ -8,6 +8,7 @@
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/split_block.h"
 #include "stria/stripe/aggregation.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -179,9 +180,9 @@ void split_lanes(Block& block, const std::string& lane, const std::vector<std::s
       if (!index.affine && index.name != lane) tile[index.name] = 1;
     if (!tile.empty()) {
       split_block(block, tile);
-      block.stmts[0].block()->tags.set("vector");
+      block.stmts[0].block()->tags.set(stripe::tag::kVector);
     } else {
-      block.tags.set("vector");
+      block.tags.set(stripe::tag::kVector);
       return;
     }
   }
@@ -268,7 +269,7 @@ Block write_out_block(const Block& host, const Layout& layout, const Accumulator
   // Partial results: the lanes of each element are combined into it.
   in.shape.dims[layout.lane_dim].size = plan.reduction_lanes;
   Block lanes;
-  lanes.tags.set("vector");
+  lanes.tags.set(stripe::tag::kVector);
   Index index;
   index.name = kLane;
   index.range = plan.reduction_lanes;
@@ -339,8 +340,8 @@ void add_accumulator(Block& host, const AccumulatorPlan& plan) {
 
   std::vector<Statement> stmts;
   auto add = [&](Block block, const char* what) {
-    if (host.tags.has("main")) {
-      block.tags.set("kernel");
+    if (host.tags.has(stripe::tag::kMain)) {
+      block.tags.set(stripe::tag::kKernel);
       block.name = base + what;
     }
     stmts.emplace_back(std::move(block));

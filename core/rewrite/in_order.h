@@ -3,6 +3,7 @@
 #pragma once
 
 #include "stria/stripe/block.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 
@@ -10,7 +11,7 @@ namespace stria::passes {
 // allow: removes the dependencies and the tag #deps. `compute_deps` finds the dependencies again.
 inline void run_in_order(stripe::Block& block) {
   for (stripe::Statement& stmt : block.stmts) stmt.deps.clear();
-  block.tags.remove("deps");
+  block.tags.remove(stripe::tag::kDeps);
 }
 
 }  // namespace stria::passes

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "stria/rewrite/write_domain.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -30,7 +31,8 @@ Block around(const Block& block) {
   out.name = block.name;
   out.location = block.location;
   out.tags = block.tags;
-  for (const char* tag : {"deps", "placed", "prologue"}) out.tags.remove(tag);
+  for (const char* tag : {stripe::tag::kDeps, stripe::tag::kPlaced, stripe::tag::kPrologue})
+    out.tags.remove(tag);
   return out;
 }
 
@@ -63,7 +65,7 @@ Result<stripe::Program> kernel_alone(const stripe::Program& program, const Block
       out.entry = around(program.entry);
       Block main = around(*section);
       main.name = "main";
-      main.tags.set("main");
+      main.tags.set(stripe::tag::kMain);
       for (const Refinement& used : copy.refs) {
         if (used.dir == RefDir::none) continue;
         if (Refinement* known = main.find_ref(used.from)) {

@@ -3,6 +3,7 @@
 
 #include "stria/base/text.h"
 #include "stria/rewrite/kernel_memo.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -13,7 +14,7 @@ stripe::Block shell(const stripe::Block& block) {
   out.name = block.name;
   out.location = block.location;
   out.tags = block.tags;
-  out.tags.remove("deps");
+  out.tags.remove(stripe::tag::kDeps);
   out.idxs = block.idxs;
   out.constraints = block.constraints;
   return out;
@@ -30,8 +31,8 @@ Result<KernelProbe> KernelProbe::of(const stripe::Program& program, const stripe
   for (const stripe::Refinement& ref : program.entry.refs) probe.entry_[ref.into] = ref;
   for (const stripe::Refinement& ref : section.refs) probe.section_[ref.into] = ref;
   // Every program needs a #main.
-  probe.program_.entry.stmts[0].block()->tags.remove("prologue");
-  probe.program_.entry.stmts[0].block()->tags.set("main");
+  probe.program_.entry.stmts[0].block()->tags.remove(stripe::tag::kPrologue);
+  probe.program_.entry.stmts[0].block()->tags.set(stripe::tag::kMain);
   return probe;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "stria/base/text.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 
@@ -73,7 +74,7 @@ bool numbers_units(const stripe::Location& location) {
 bool holds_numbered_blocks(const stripe::Block& block) {
   return std::any_of(block.stmts.begin(), block.stmts.end(), [](const stripe::Statement& stmt) {
     const stripe::Block* inner = stmt.block();
-    if (!inner || inner->tags.has("stencil")) return false;
+    if (!inner || inner->tags.has(stripe::tag::kStencil)) return false;
     return numbers_units(inner->location) || holds_numbered_blocks(*inner);
   });
 }

@@ -2,6 +2,7 @@
 #include "stria/rewrite/outer_part.h"
 
 #include "stria/rewrite/split_block.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 
@@ -19,7 +20,7 @@ void rename_indices(Block& block, const std::map<std::string, Affine>& names) {
 void keep_inside(Block& outer) {
   Block& inner = *outer.stmts[0].block();
   for (const stripe::Tag& tag : outer.tags.all())
-    if (tag.name != "kernel") inner.tags.set(tag.name, tag.value);
+    if (tag.name != stripe::tag::kKernel) inner.tags.set(tag.name, tag.value);
   inner.name = outer.name;
   // The larger block holds several such blocks, and constraints of one do not hold for another.
   for (const Affine& constraint : outer.constraints)

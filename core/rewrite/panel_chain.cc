@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "stria/rewrite/write_domain.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -94,12 +95,14 @@ std::optional<PanelChain> panel_chain(const std::vector<const Block*>& path,
   const Block& section = *path[1];
   const stripe::Index* walks = path.back()->find_index(index);
   if (!walks || walks->affine || walks->range < 1) return std::nullopt;
-  if (section.tags.has("deps") || !is_loaded_alone(*path.back(), name)) return std::nullopt;
+  if (section.tags.has(stripe::tag::kDeps) || !is_loaded_alone(*path.back(), name))
+    return std::nullopt;
   PanelChain out;
   std::string into = name;
   for (size_t depth = path.size() - 1; depth > 1; --depth) {
     const Refinement* view = path[depth]->find_ref(into);
-    if (!view || view->dir != RefDir::in || view->tags.has("clamp") || view->tags.has("zero_fill"))
+    if (!view || view->dir != RefDir::in || view->tags.has(stripe::tag::kClamp) ||
+        view->tags.has(stripe::tag::kZeroFill))
       return std::nullopt;
     if (depth == path.size() - 1) {
       const std::optional<size_t> dim = walked_dim(*view, index);
@@ -117,7 +120,7 @@ std::optional<PanelChain> panel_chain(const std::vector<const Block*>& path,
   }
   out.tensor = section.find_ref(into);
   if (!out.tensor || writes(*path[2], into, section)) return std::nullopt;
-  out.is_const = out.tensor->is_const && !section.tags.has("prologue");
+  out.is_const = out.tensor->is_const && !section.tags.has(stripe::tag::kPrologue);
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stria/rewrite/statement_list.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 
@@ -24,7 +25,7 @@ bool is_plain(const Block& inner, const Block& around) {
   const bool blocks = std::all_of(inner.stmts.begin(), inner.stmts.end(),
                                   [](const Statement& s) { return s.block() && s.deps.empty(); });
   if (!blocks || !inner.idxs.empty() || !inner.constraints.empty() || !inner.location.empty() ||
-      inner.tags.has("deps") || inner.tags.has("unroll"))
+      inner.tags.has(stripe::tag::kDeps) || inner.tags.has(stripe::tag::kUnroll))
     return false;
   return std::all_of(inner.refs.begin(), inner.refs.end(), [&](const Refinement& ref) {
     if (ref.dir == RefDir::none) return true;

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "stria/rewrite/index_role.h"
-#include "stria/stripe/known_tags.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {

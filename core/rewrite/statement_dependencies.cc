@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "stria/poly/solver_budget.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/walk.h"
 
 namespace stria::passes {
@@ -83,7 +84,7 @@ Dependencies dependencies_of(const stripe::Block& block, stripe::StatementConfli
 
 void mend_dependencies(stripe::Program& program) {
   stripe::visit_blocks(program.entry, [](stripe::Block& block, const stripe::Place& place) {
-    if (!block.tags.has("deps")) return;
+    if (!block.tags.has(stripe::tag::kDeps)) return;
     const SolverBudget budget(kMendSteps);
     stripe::StatementConflicts conflicts(place);
     mend(block, conflicts);

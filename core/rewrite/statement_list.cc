@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/rewrite/statement_list.h"
+#include "stria/stripe/tags.h"
 
 #include <algorithm>
 #include <set>
@@ -145,7 +146,7 @@ void forward_scalars(Block& block, const std::map<std::string, std::string>& ren
   for (size_t i = 0; i < block.stmts.size(); ++i) {
     Statement& stmt = block.stmts[i];
     rename_inputs(stmt, renamed);
-    if (block.tags.has("deps")) {
+    if (block.tags.has(stripe::tag::kDeps)) {
       std::set<int64_t> deps(stmt.deps.begin(), stmt.deps.end());
       for (const std::string& name : scalar_inputs(stmt))
         if (shared.count(name)) deps.insert(defined.at(name));
@@ -164,7 +165,7 @@ void replace_statements(Block& block, std::vector<std::vector<Statement>> parts)
       const std::set<int64_t>& places = now[static_cast<size_t>(dep)];
       before.insert(places.begin(), places.end());
     }
-    const bool ordered = block.tags.has("deps");
+    const bool ordered = block.tags.has(stripe::tag::kDeps);
     std::set<int64_t>& mine = now.emplace_back();
     for (Statement& stmt : parts[i]) {
       stmt.deps.assign(before.begin(), before.end());

@@ -6,6 +6,7 @@
 
 #include "stria/base/text.h"
 #include "stria/rewrite/index_role.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -43,8 +44,8 @@ void store_what_is_loaded(Block& block, Refinement from, Refinement to) {
 }
 
 bool is_plain(const Refinement& ref) {
-  return ref.location.empty() && ref.shape.element_count() == 1 && !ref.tags.has("clamp") &&
-         !ref.tags.has("zero_fill");
+  return ref.location.empty() && ref.shape.element_count() == 1 &&
+         !ref.tags.has(stripe::tag::kClamp) && !ref.tags.has(stripe::tag::kZeroFill);
 }
 
 // The position of the index if the form is a single index; else -1.
@@ -198,7 +199,7 @@ stripe::Refinement element_view(const stripe::Refinement& tensor, stripe::RefDir
 stripe::Block copy_kernel(std::string name, stripe::Refinement from, stripe::Refinement to) {
   stripe::Block out;
   out.name = std::move(name);
-  out.tags = {"copy", "kernel"};
+  out.tags = {stripe::tag::kCopy, stripe::tag::kKernel};
   store_what_is_loaded(out, std::move(from), std::move(to));
   return out;
 }

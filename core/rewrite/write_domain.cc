@@ -8,6 +8,7 @@
 #include "stria/poly/integer_set.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/split_block.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -248,7 +249,7 @@ WriteDomain write_domain(const std::vector<const Block*>& path,
     if (known) nest.constraints.push_back(constraint);
     all_known = all_known && known;
   }
-  if (chain.back()->tags.has("vector") && !nest.indices.empty())
+  if (chain.back()->tags.has(stripe::tag::kVector) && !nest.indices.empty())
     for (const Affine& form : system.innermost)
       if (form == Affine::of(nest.indices.back().name)) nest.lane = nest.indices.back().name;
   // Some constraints have reduction indices: each element that the others allow must have a point.

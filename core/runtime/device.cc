@@ -45,6 +45,7 @@ Result<Device> Inside::open(const hal::Plugin& plugin, std::string_view device_i
   STRIA_ASSIGN(const SourceText hw_text, plugin.read_hw_model(info.kind));
   STRIA_ASSIGN(state->model, load_hardware_model(hw_text, {}, info.properties));
   STRIA_ASSIGN(state->pipeline_source.text, plugin.read_pipeline(info.kind));
+  state->pipeline_source.of_manifest = true;
   state->pipeline_source.own = [plugin, kind = info.kind](const std::string& name) {
     return plugin.read_fragment(kind, name);
   };

@@ -7,6 +7,10 @@
 
 namespace stria::stripe {
 
+// Text of programs with agents begins with "stripe 1.1": who reads 1.0 alone would take their tags
+// for marks, and compute something else. Other text stays 1.0.
+inline constexpr int kTextMinorOfAgents = 1;
+
 bool is_wait(const Statement& stmt);    // `special wait(b)`
 bool is_arrive(const Statement& stmt);  // `special arrive(; b)`
 bool is_async(const Statement& stmt);   // a block tagged #async

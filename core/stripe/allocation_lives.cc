@@ -5,6 +5,7 @@
 
 #include "stria/stripe/lane_blocks.h"
 #include "stria/stripe/statement_order.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::stripe {
 namespace {
@@ -56,7 +57,7 @@ bool numbers_a_unit(const Block& block, const Index& index) {
 
 // Do the block's points run one after the other?
 bool repeats(const Block& block) {
-  return !block.tags.has("parallel") &&
+  return !block.tags.has(tag::kParallel) &&
          std::any_of(block.idxs.begin(), block.idxs.end(), [&](const Index& index) {
            return index.range > 1 && !numbers_a_unit(block, index);
          });
@@ -65,7 +66,7 @@ bool repeats(const Block& block) {
 }  // namespace
 
 bool places(const Block& block, const Refinement& allocation) {
-  const TagValue* value = block.tags.find("placed");
+  const TagValue* value = block.tags.find(tag::kPlaced);
   if (!value) return false;
   const auto* memory = std::get_if<std::string>(value);
   return !memory ||
@@ -73,7 +74,7 @@ bool places(const Block& block, const Refinement& allocation) {
 }
 
 bool holds_placed(const Block& block) {
-  return block.tags.has("placed") ||
+  return block.tags.has(tag::kPlaced) ||
          std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
            return stmt.block() && holds_placed(*stmt.block());
          });
@@ -98,8 +99,8 @@ struct AllocationLives::Node {
 };
 
 int64_t pipeline_copies(const Block& block) {
-  if (block.tags.has("one_copy")) return 1;
-  return std::max<int64_t>(1, block.tags.integer("pipeline").value_or(1));
+  if (block.tags.has(tag::kOneCopy)) return 1;
+  return std::max<int64_t>(1, block.tags.integer(tag::kPipeline).value_or(1));
 }
 
 AllocationLives::AllocationLives(const Block& entry) { scan(entry, nullptr, 0, {}); }
@@ -117,7 +118,7 @@ void AllocationLives::scan(const Block& block, const Node* parent, size_t positi
   for (size_t i = 0; i < block.stmts.size(); ++i)
     if (is_barrier(block.stmts[i])) node.barriers.push_back(i);
   if (__builtin_mul_overflow(node.copies, pipeline_copies(block), &node.copies)) node.copies = 0;
-  in_order_ = in_order_ && !block.tags.has("deps");
+  in_order_ = in_order_ && !block.tags.has(tag::kDeps);
 
   const std::map<std::string, Interval> box = block.index_box(around);
   const auto users = users_of(block);

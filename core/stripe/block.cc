@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/stripe/block.h"
+#include "stria/stripe/tags.h"
 
 #include <algorithm>
 #include <cstring>
@@ -176,11 +177,11 @@ std::string Block::fresh_name(std::string_view base) const {
   return name;
 }
 
-Block* Program::main() { return tagged<Program, Block>(*this, "main"); }
-const Block* Program::main() const { return tagged<const Program, const Block>(*this, "main"); }
-Block* Program::prologue() { return tagged<Program, Block>(*this, "prologue"); }
+Block* Program::main() { return tagged<Program, Block>(*this, tag::kMain); }
+const Block* Program::main() const { return tagged<const Program, const Block>(*this, tag::kMain); }
+Block* Program::prologue() { return tagged<Program, Block>(*this, tag::kPrologue); }
 const Block* Program::prologue() const {
-  return tagged<const Program, const Block>(*this, "prologue");
+  return tagged<const Program, const Block>(*this, tag::kPrologue);
 }
 
 }  // namespace stria::stripe

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/stripe/lane_blocks.h"
+#include "stria/stripe/tags.h"
 
 #include <algorithm>
 
@@ -9,7 +10,7 @@ namespace {
 bool holds_numbered(const Block& block) {
   return std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
     const Block* inner = stmt.block();
-    if (!inner || inner->tags.has("async")) return false;
+    if (!inner || inner->tags.has(tag::kAsync)) return false;
     return numbers_units(*inner) || (is_between(*inner) && holds_numbered(*inner));
   });
 }
@@ -23,8 +24,8 @@ bool numbers_units(const Block& block) {
 }
 
 bool is_between(const Block& block) {
-  return !numbers_units(block) && !block.tags.has("stencil") && !block.tags.has("async") &&
-         !block.tags.has("roles");
+  return !numbers_units(block) && !block.tags.has(tag::kStencil) && !block.tags.has(tag::kAsync) &&
+         !block.tags.has(tag::kRoles);
 }
 
 bool holds_lane_blocks(const Block& block) {

@@ -9,6 +9,7 @@
 
 #include "stria/stripe/agents.h"
 #include "stria/stripe/block.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::stripe {
 
@@ -17,7 +18,7 @@ namespace stria::stripe {
 class StatementOrder {
  public:
   explicit StatementOrder(const Block& block)
-      : by_deps_(block.tags.has("deps") || block.tags.has("roles")) {
+      : by_deps_(block.tags.has(tag::kDeps) || block.tags.has(tag::kRoles)) {
     for (size_t i = 0; i < block.stmts.size(); ++i)
       if (is_async(block.stmts[i])) async_.push_back(i);
     if (!by_deps_) return;

@@ -5,6 +5,7 @@
 
 #include "program/part_simulation.h"
 #include "stria/codegen/code_generator.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::sim {
 namespace {
@@ -18,7 +19,7 @@ stria_direction direction_of(stripe::RefDir dir) {
 
 sdk::Ref<sdk::Library> SimCompiler::compile(std::string_view stripe, std::string_view options) {
   const stripe::Program program = code_generator::read_request(stripe, options).program;
-  const bool placed = program.entry.tags.has("placed");
+  const bool placed = program.entry.tags.has(stripe::tag::kPlaced);
   std::vector<SimLibrary::Part> parts;
   const std::pair<stria_program_part, const stripe::Block*> blocks[] = {
       {STRIA_PROLOGUE, program.prologue()}, {STRIA_MAIN, program.main()}};

@@ -33,7 +33,7 @@ class AgentsMaker {
         fmt::format("[0, 0] {}({}:{}, {}:1)", type_, out_.stages * out_.turns, columns_, columns_);
     ring_ = fmt::format("[0, 0] {}({}:{}, {}:1)", type_, out_.stages, columns_, columns_);
     phases_ = fmt::format("[0, 0] u64({}:1, {}:0)", out_.stages, out_.turns);
-    std::string text = "stripe 1.0\n0: #program block [] (\n";
+    std::string text = "stripe 1.1\n0: #program block [] (\n";
     text += "    none new@0x0 A" + tensors_ + "\n    none new@0x0 C" + tensors_ + "\n) {\n";
     text +=
         "  0: #main block [] (\n      in A" + tensors_ + "\n      out C" + tensors_ + "\n  ) {\n";

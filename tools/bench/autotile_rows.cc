@@ -14,6 +14,7 @@
 #include "stria/pass/pipeline.h"
 #include "stria/passes/all_passes.h"
 #include "stria/rewrite/kernel_alone.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/text/printer.h"
 #include "stria/tile/syntax/parser.h"
 
@@ -48,7 +49,7 @@ std::vector<stripe::Program> contractions() {
   std::set<std::vector<int64_t>> seen;  // ranges and strides
   for (const stripe::Statement& statement : all.main()->stmts) {
     const stripe::Block* kernel = statement.block();
-    if (!kernel || !kernel->tags.has("contraction")) continue;
+    if (!kernel || !kernel->tags.has(stripe::tag::kContraction)) continue;
     std::vector<int64_t> shape;
     for (const stripe::Index& index : kernel->idxs) shape.push_back(index.range);
     for (const stripe::Refinement& ref : kernel->refs)

@@ -17,6 +17,7 @@
 #include "stria/rewrite/statement_list.h"
 #include "stria/rewrite/write_domain.h"
 #include "stria/stripe/footprint.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -96,9 +97,10 @@ class Fuser {
     const std::vector<Index> first_indices = a.idxs;
     fused_.name = joined_name(a.name, b.name);
     fused_.comments = joined_comments(a.comments, b.comments);
-    if (a.tags.has("kernel") || b.tags.has("kernel")) fused_.tags.set("kernel");
+    if (a.tags.has(stripe::tag::kKernel) || b.tags.has(stripe::tag::kKernel))
+      fused_.tags.set(stripe::tag::kKernel);
     // What the first block was tiled for: so many lanes, and parts of its reduction.
-    for (const char* tag : {"group_lanes", "parts"})
+    for (const char* tag : {stripe::tag::kGroupLanes, stripe::tag::kParts})
       if (const auto count = a.tags.integer(tag)) fused_.tags.set(tag, *count);
     fused_.location = a.location.empty() ? b.location : a.location;
     a.location = b.location = {};

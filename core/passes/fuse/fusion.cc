@@ -15,6 +15,7 @@
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/write_domain.h"
 #include "stria/stripe/nesting.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/text/parser.h"
 
 namespace stria::passes {
@@ -51,7 +52,7 @@ class ParentFuser {
 
   void run() {
     for (const Statement& stmt : parent_.stmts)
-      if (!stmt.deps.empty() || parent_.tags.has("deps"))
+      if (!stmt.deps.empty() || parent_.tags.has(stripe::tag::kDeps))
         return context_.skipped(parent_.name, "its statements are ordered by dependencies");
     // A fused block is tried again as the second one of a pair.
     std::vector<Entry> done;

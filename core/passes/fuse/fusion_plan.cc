@@ -13,6 +13,7 @@
 #include "stria/rewrite/statement_list.h"
 #include "stria/rewrite/write_domain.h"
 #include "stria/stripe/footprint.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -59,7 +60,8 @@ Refusal why_they_conflict(const Block& a, const Block& b, const std::vector<std:
 }
 
 Refusal why_block_stays(const Block& block, const TensorNames& names) {
-  for (const char* tag : {"parallel", "vector", "unroll", "pipeline", "stencil"})
+  for (const char* tag : {stripe::tag::kParallel, stripe::tag::kVector, stripe::tag::kUnroll,
+                          stripe::tag::kPipeline, stripe::tag::kStencil})
     if (block.tags.has(tag)) return fmt::format("one of them is #{}", tag);
   for (const Index& index : block.idxs)
     if (index.affine && index.range > 1) return "an index runs from an affine form";
@@ -158,7 +160,7 @@ class Planner {
     if (views != 1) return "the first one has two views of the tensor";
     for (const Refinement& ref : b_.refs)
       if (ref.dir != RefDir::none && ref.from == tensor &&
-          (ref.tags.has("clamp") || ref.tags.has("zero_fill")))
+          (ref.tags.has(stripe::tag::kClamp) || ref.tags.has(stripe::tag::kZeroFill)))
         return "the second one reads beyond the tensor";
     for (const Block* block : {&a_, &b_})
       for (const Refinement& ref : block->refs)

@@ -12,6 +12,7 @@
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/statement_list.h"
 #include "stria/stripe/scalar_types.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -39,13 +40,15 @@ double bytes_of(const Refinement& tensor) {
 }
 
 bool is_one_element(const Refinement& ref) {
-  return ref.shape.element_count() == 1 && !ref.tags.has("clamp") && !ref.tags.has("zero_fill");
+  return ref.shape.element_count() == 1 && !ref.tags.has(stripe::tag::kClamp) &&
+         !ref.tags.has(stripe::tag::kZeroFill);
 }
 
 // Refuses all but a leaf of loads, stores and operations on elements that indices choose.
 Refusal why_not_plain(const Block& kernel) {
   if (!is_leaf(kernel)) return "it holds blocks or a special";
-  if (kernel.tags.has("vector") || kernel.tags.has("deps")) return "it is cut already";
+  if (kernel.tags.has(stripe::tag::kVector) || kernel.tags.has(stripe::tag::kDeps))
+    return "it is cut already";
   for (const Refinement& ref : kernel.refs)
     if (ref.dir == RefDir::none || !ref.location.empty()) return "it allocates or has its place";
   for (const Statement& stmt : kernel.stmts) {
@@ -100,7 +103,7 @@ class SectionInliner {
   }
 
   void run() {
-    if (section_.tags.has("deps")) return;
+    if (section_.tags.has(stripe::tag::kDeps)) return;
     for (const Statement& stmt : section_.stmts)
       if (!stmt.deps.empty()) return;
     std::vector<bool> stays(section_.stmts.size(), true);

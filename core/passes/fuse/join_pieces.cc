@@ -14,6 +14,7 @@
 #include "stria/rewrite/split_block.h"
 #include "stria/rewrite/statement_list.h"
 #include "stria/stripe/footprint.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -69,7 +70,7 @@ class Join {
           joined_.name.empty() ? piece.block().name : joined_name(joined_.name, piece.block().name);
       joined_.comments = joined_comments(std::move(joined_.comments), piece.block().comments);
     }
-    joined_.tags.set("kernel");
+    joined_.tags.set(stripe::tag::kKernel);
     joined_.tags.set_all(options_.set_tags);
     choose_indices();
     for (Piece& piece : pieces_) add(piece);
@@ -206,7 +207,7 @@ class SectionJoiner {
 
   void run() {
     for (const Statement& stmt : section_.stmts)
-      if (section_.tags.has("deps") || !stmt.deps.empty())
+      if (section_.tags.has(stripe::tag::kDeps) || !stmt.deps.empty())
         return context_.skipped(section_.name, "its statements are ordered by dependencies");
     std::vector<Statement> all = std::move(section_.stmts);
     section_.stmts.clear();
@@ -241,7 +242,8 @@ class SectionJoiner {
 
   // Fills in `piece`, or refuses a block that is no piece.
   Refusal look_at(const Block& block, Piece& piece) const {
-    for (const char* tag : {"parallel", "vector", "unroll", "pipeline", "stencil", "deps"})
+    for (const char* tag : {stripe::tag::kParallel, stripe::tag::kVector, stripe::tag::kUnroll,
+                            stripe::tag::kPipeline, stripe::tag::kStencil, stripe::tag::kDeps})
       if (block.tags.has(tag)) return fmt::format("it is #{}", tag);
     if (!block.location.empty()) return "it has a unit of its own";
     for (const Index& index : block.idxs)

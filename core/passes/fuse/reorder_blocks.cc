@@ -7,6 +7,7 @@
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/statement_list.h"
 #include "stria/stripe/statement_conflicts.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -114,7 +115,7 @@ Status reorder_blocks(stripe::Program& program, const ReorderBlocksOptions& opti
   for_each_selected_place(program, options.reqs, [&](Block& block, const stripe::Place& place) {
     context.matched();
     // The prologue must stay before #main.
-    if (block.tags.has("program"))
+    if (block.tags.has(stripe::tag::kProgram))
       return context.skipped(block.name, "its blocks have their order");
     const std::vector<size_t> order = Ordering(place).run();
     int64_t moved = 0;

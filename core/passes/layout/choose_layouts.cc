@@ -9,6 +9,7 @@
 #include "stria/rewrite/buffer_views.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/statement_list.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -98,7 +99,7 @@ Status choose_layouts(stripe::Program& program, const ChooseLayoutsOptions& opti
   }
   for (Block* section : {program.prologue(), program.main()}) {
     if (!section) continue;
-    if (section->tags.has("deps")) {
+    if (section->tags.has(stripe::tag::kDeps)) {
       context.note("the statements are ordered by dependencies");
       continue;
     }

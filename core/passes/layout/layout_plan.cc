@@ -9,6 +9,7 @@
 #include "stria/cost/block/walk_bytes.h"
 #include "stria/rewrite/buffer_views.h"
 #include "stria/rewrite/index_role.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -113,7 +114,8 @@ void LayoutPlan::add_kernel(const Block& section, int position) {
     if (ref.dir == RefDir::none) continue;
     const int tensor = touch(ref.from, ref.dir != RefDir::out, ref.dir != RefDir::in);
     if (tensor < 0) continue;
-    if (is_held_by_lanes(ref) || ref.tags.has("clamp") || ref.tags.has("zero_fill"))
+    if (is_held_by_lanes(ref) || ref.tags.has(stripe::tag::kClamp) ||
+        ref.tags.has(stripe::tag::kZeroFill))
       tensors_[static_cast<size_t>(tensor)].free = false;
     View& view = kernel.views.emplace_back();
     view.tensor = tensor;

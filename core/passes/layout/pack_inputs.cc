@@ -9,6 +9,7 @@
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/whole_copy.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -82,7 +83,7 @@ class Packer {
  private:
   // Appends the copy to the section, or refuses the kernel.
   Refusal pack(Block& kernel) {
-    if (section_.tags.has("deps")) return "its block is ordered by dependencies";
+    if (section_.tags.has(stripe::tag::kDeps)) return "its block is ordered by dependencies";
     if (!is_leaf(kernel)) return "it holds blocks or a special";
     STRIA_RETURN_IF_REFUSED(why_points_do_not_commute(kernel, around_));
     const VectorChoice vector = choose_vector(kernel, context_.model(), options_.min_range);
@@ -100,14 +101,14 @@ class Packer {
       if (!packing) continue;
       const Refinement& view = kernel.refs[packing->ref];
       const Refinement* whole = section_.find_ref(view.from);
-      if (!whole || view.tags.has("clamp") || view.tags.has("zero_fill") ||
+      if (!whole || view.tags.has(stripe::tag::kClamp) || view.tags.has(stripe::tag::kZeroFill) ||
           chosen_by_scalars(kernel, view.into)) {
         refusal = "what it reads is not known beforehand";
         continue;
       }
       const auto elements = static_cast<double>(whole->shape.element_count());
       // split_prologue moves the copy of a constant into the prologue, which runs only once.
-      const bool free = whole->is_const && !section_.tags.has("prologue");
+      const bool free = whole->is_const && !section_.tags.has(stripe::tag::kPrologue);
       if (!free && points < elements * static_cast<double>(options_.reads) &&
           elements > outputs * static_cast<double>(options_.per_output)) {
         refusal = "what would be copied is read too seldom";

@@ -10,6 +10,7 @@
 #include "stria/rewrite/buffer_views.h"
 #include "stria/rewrite/panel_chain.h"
 #include "stria/rewrite/whole_copy.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -54,10 +55,10 @@ class PanelPacker {
   void search(Block& block) {
     path_.push_back(&block);
     for (size_t r = 0; r < block.refs.size(); ++r) {
-      const std::optional<int64_t> dim = block.refs[r].tags.integer("panels");
+      const std::optional<int64_t> dim = block.refs[r].tags.integer(stripe::tag::kPanels);
       if (!dim) continue;
       context_.matched();
-      block.refs[r].tags.remove("panels");
+      block.refs[r].tags.remove(stripe::tag::kPanels);
       if (const Refusal refusal = pack(block, block.refs[r], *dim))
         context_.skipped(block.name, refusal.reason());
       context_.changed();
@@ -139,7 +140,7 @@ class PanelPacker {
                 const Refinement& packed, Panels panels) {
     Refinement from = element_view(tensor, RefDir::in), to = element_view(packed, RefDir::out);
     if ((panels.first + panels.count) * part > tensor.shape.dims[dim].size)
-      from.tags.set("zero_fill");
+      from.tags.set(stripe::tag::kZeroFill);
     Affine panel(panels.first);
     if (panels.count > 1) panel += Affine::of("p");
     to.access[0] = panel;

@@ -12,6 +12,7 @@
 #include "stria/rewrite/combiner.h"
 #include "stria/rewrite/in_order.h"
 #include "stria/rewrite/index_role.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -122,7 +123,7 @@ Result<std::vector<Statement>> border_kernels(const Refinement& ref, const Tenso
   for (const SetPiece& piece : pieces) {
     Block block =
         piece_kernel(fmt::format("{}_border", ref.into), ref.into, ref, piece.indices, piece.point);
-    block.tags = {"kernel", "zero"};
+    block.tags = {stripe::tag::kKernel, stripe::tag::kZero};
     block.constraints = piece.constraints;
     const DataType type = ref.shape.type;
     block.stmts.emplace_back(stripe::Constant{
@@ -207,12 +208,12 @@ class Padder {
     if (!is_leaf(kernel)) return "it holds blocks or a special";
     const stripe::Intrinsic* product = combiner(kernel);
     if (!product || product->name != "mul") return "it is no product of one value of each input";
-    if (kernel.tags.has("stencil")) return "it is a #stencil";
+    if (kernel.tags.has(stripe::tag::kStencil)) return "it is a #stencil";
     const Refinement* out = nullptr;
     Domain domain{{}, kernel.constraints};
     for (const Refinement& ref : kernel.refs) {
       if (ref.dir == RefDir::none) return "it allocates";
-      if (ref.tags.has("clamp") || ref.tags.has("zero_fill"))
+      if (ref.tags.has(stripe::tag::kClamp) || ref.tags.has(stripe::tag::kZeroFill))
         return "it reads beyond its tensors as it is";
       if (ref.dir != RefDir::in) out = &ref;
     }
@@ -430,8 +431,9 @@ class Padder {
                        [&](const Refinement& ref) { return ref.from == tensor; });
   }
   static bool fills_with_zeros(const Block& block) {
-    return std::any_of(block.refs.begin(), block.refs.end(),
-                       [](const Refinement& ref) { return ref.tags.has("zero_fill"); }) ||
+    return std::any_of(
+               block.refs.begin(), block.refs.end(),
+               [](const Refinement& ref) { return ref.tags.has(stripe::tag::kZeroFill); }) ||
            std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
              return stmt.block() && fills_with_zeros(*stmt.block());
            });
@@ -476,7 +478,7 @@ class Padder {
     for (const Statement& stmt : section_.stmts) {
       if (const Block* block = stmt.block()) {
         for (const Refinement& ref : block->refs)
-          if (ref.from == whole.into && ref.tags.has("clamp"))
+          if (ref.from == whole.into && ref.tags.has(stripe::tag::kClamp))
             return fmt::format("'{}' is read beyond its end", whole.into);
         continue;
       }
@@ -529,7 +531,7 @@ class Padder {
     }
     Block block =
         piece_kernel(kernel.name + "_pad_" + whole.into, padded.into, padded, indices, to);
-    block.tags = {"copy", "kernel"};
+    block.tags = {stripe::tag::kCopy, stripe::tag::kKernel};
     Refinement in = block.refs[0];
     in.dir = RefDir::in;
     in.from = in.into = whole.into;

@@ -10,6 +10,7 @@
 #include "stria/base/refusal.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/located_unit.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -117,7 +118,8 @@ class Swizzler {
         SwizzleTarget& target = targets_[view->second.target];
         const bool alone = std::holds_alternative<stripe::Load>(stmt.op) ||
                            std::holds_alternative<stripe::Store>(stmt.op);
-        if (block.tags.has("vector")) target.refusal = "lanes of a vector operation touch it";
+        if (block.tags.has(stripe::tag::kVector))
+          target.refusal = "lanes of a vector operation touch it";
         if (!lanes || !alone) target.refusal = "not only lanes touch it";
         if (lanes) add(target, view->second.offset, *lanes, runs);
       }

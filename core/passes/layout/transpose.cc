@@ -9,6 +9,7 @@
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/statement_list.h"
 #include "stria/stripe/footprint.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -52,7 +53,7 @@ class Ballot {
   }
 
   void vote(const Block& block, const Refinement& ref, double points) {
-    const bool lanes = block.tags.has("vector");
+    const bool lanes = block.tags.has(stripe::tag::kVector);
     for (const IndexRole& role : index_roles(block))
       for (size_t d = 0; d < ref.access.size(); ++d) {
         if (std::abs(ref.access[d].coefficient(role.name)) != 1) continue;

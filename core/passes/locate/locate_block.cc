@@ -3,6 +3,7 @@
 
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/located_unit.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -22,7 +23,8 @@ void locate_inside(stripe::Block& block, const LocateBlockOptions& options,
   for (stripe::Statement& stmt : block.stmts) {
     stripe::Block* inner = stmt.block();
     if (!inner) continue;
-    const bool section = inner->tags.has("main") || inner->tags.has("prologue");
+    const bool section =
+        inner->tags.has(stripe::tag::kMain) || inner->tags.has(stripe::tag::kPrologue);
     if (!section && inner->tags.has_all(options.inner_reqs))
       locate(*inner, options, changes, context);
     locate_inside(*inner, options, changes, context);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "stria/rewrite/kernel_probe.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/walk.h"
 
 namespace stria::passes {
@@ -25,7 +26,8 @@ bool numbers_by_index(const stripe::Location& location) {
 // Can a location in the kernel break a rule? There are rules about barriers, lanes, what lanes
 // hold, points under way, and instructions of units.
 bool locations_matter(const Block& kernel, bool located = false) {
-  if (kernel.tags.has("pipeline") || kernel.tags.has("stencil")) return true;
+  if (kernel.tags.has(stripe::tag::kPipeline) || kernel.tags.has(stripe::tag::kStencil))
+    return true;
   for (const stripe::Refinement& ref : kernel.refs) {
     if (numbers_by_index(ref.location)) return true;
     for (const stripe::LocationUnit& unit : ref.location.path)
@@ -38,7 +40,7 @@ bool locations_matter(const Block& kernel, bool located = false) {
   if (located && numbers) return true;
   located = located || !path.empty();
   return std::any_of(kernel.stmts.begin(), kernel.stmts.end(), [&](const stripe::Statement& stmt) {
-    if (stmt.special() && stmt.special()->name == "barrier") return true;
+    if (is_barrier(stmt)) return true;
     return stmt.block() && locations_matter(*stmt.block(), located);
   });
 }

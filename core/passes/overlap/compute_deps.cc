@@ -8,6 +8,7 @@
 #include "stria/poly/solver_budget.h"
 #include "stria/rewrite/shared_bytes.h"
 #include "stria/rewrite/statement_dependencies.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -15,13 +16,13 @@ namespace {
 using stripe::Block;
 
 void set_dependencies(Block& block, const Dependencies& found, PassContext& context) {
-  bool changed = !block.tags.has("deps");
+  bool changed = !block.tags.has(stripe::tag::kDeps);
   for (size_t i = 0; i < found.size(); ++i) {
     changed = changed || block.stmts[i].deps != found[i];
     block.stmts[i].deps = found[i];
     if (!found[i].empty()) context.count("dependencies", static_cast<int64_t>(found[i].size()));
   }
-  block.tags.set("deps");
+  block.tags.set(stripe::tag::kDeps);
   if (changed) context.changed();
 }
 
@@ -38,7 +39,7 @@ void describe(ComputeDepsOptions& options, OptionFields& fields) {
 Status compute_deps(stripe::Program& program, const ComputeDepsOptions& options,
                     PassContext& context) {
   std::optional<SharedBytes> shared;
-  if (program.entry.tags.has("placed")) shared.emplace(program.entry);
+  if (program.entry.tags.has(stripe::tag::kPlaced)) shared.emplace(program.entry);
   auto order = [&](Block& block, const stripe::Place& place) {
     context.matched();
     std::optional<SolverBudget> budget;

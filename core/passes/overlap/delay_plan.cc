@@ -7,6 +7,7 @@
 
 #include "stria/rewrite/index_role.h"
 #include "stria/stripe/footprint.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -38,15 +39,16 @@ bool is_plain_loop(const Block& block) {
   return !block.idxs.empty() &&
          std::all_of(block.idxs.begin(), block.idxs.end(),
                      [](const Index& index) { return !index.affine && index.range > 1; }) &&
-         block.constraints.empty() && block.location.empty() && !block.tags.has("unroll") &&
-         !block.tags.has("deps") && !is_leaf(block);
+         block.constraints.empty() && block.location.empty() &&
+         !block.tags.has(stripe::tag::kUnroll) && !block.tags.has(stripe::tag::kDeps) &&
+         !is_leaf(block);
 }
 
 // Do all stores of the block to `name`, a refinement around it, bypass the caches?
 bool streams(const Block& block, const std::string& name) {
   for (const Refinement& ref : block.refs) {
     if (ref.from != name || !is_written(ref)) continue;
-    if (ref.tags.has("stream")) continue;
+    if (ref.tags.has(stripe::tag::kStream)) continue;
     if (is_leaf(block)) return false;
     for (const Statement& stmt : block.stmts)
       if (const Block* inner = stmt.block(); inner && !streams(*inner, ref.into)) return false;
@@ -90,8 +92,9 @@ class DelayPlanner {
     if (!row || row->range < 2) return "its rows are not one loop";
     plan_.row = row->name;
     plan_.rows = row->range;
-    if (!loop_.location.empty() || loop_.tags.has("parallel") || loop_.tags.has("deps") ||
-        loop_.tags.has("pipeline") || loop_.tags.has("unroll") || around_.tags.has("deps"))
+    if (!loop_.location.empty() || loop_.tags.has(stripe::tag::kParallel) ||
+        loop_.tags.has(stripe::tag::kDeps) || loop_.tags.has(stripe::tag::kPipeline) ||
+        loop_.tags.has(stripe::tag::kUnroll) || around_.tags.has(stripe::tag::kDeps))
       return "its rows are no plain loop";
     for (const Affine& constraint : loop_.constraints)
       if (constraint.coefficient(plan_.row) > 0) return "its rows do not begin with the first";

@@ -12,6 +12,7 @@
 #include "stria/rewrite/joined_name.h"
 #include "stria/rewrite/plain_blocks.h"
 #include "stria/rewrite/split_block.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -244,7 +245,7 @@ class Delay {
     split_block(host, host_tile);
     split_block(store, store_tile);
     if (!store.stmts[0].block()->idxs.empty() && store.stmts[0].block()->constraints.empty())
-      store.stmts[0].block()->tags.set("unroll");
+      store.stmts[0].block()->tags.set(stripe::tag::kUnroll);
     host.tags = {};
     host.name = host.name.empty()    ? store.name
                 : store.name.empty() ? host.name

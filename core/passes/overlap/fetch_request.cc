@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "stria/rewrite/large_views.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 
@@ -32,7 +33,7 @@ std::vector<const Index*> loop_indices(const Block& block) {
 bool is_streamed(const Block& block, const std::string& name) {
   return std::any_of(block.refs.begin(), block.refs.end(), [&](const Refinement& ref) {
     if (ref.from != name || !can_be_fetched(ref)) return false;
-    return ref.tags.has("stream") ||
+    return ref.tags.has(stripe::tag::kStream) ||
            std::any_of(block.stmts.begin(), block.stmts.end(), [&](const stripe::Statement& stmt) {
              const Block* inner = stmt.block();
              return inner && is_streamed(*inner, ref.into);

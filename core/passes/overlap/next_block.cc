@@ -7,6 +7,7 @@
 #include "stria/passes/overlap/row_fetches.h"
 #include "stria/rewrite/large_views.h"
 #include "stria/rewrite/split_block.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -32,7 +33,7 @@ BlockStep next_step(const Block& block, const Block* parent) {
   out.step = own[0];
   if (own.size() > 1) {
     out.around = own[1];
-  } else if (parent && !parent->tags.has("parallel")) {
+  } else if (parent && !parent->tags.has(stripe::tag::kParallel)) {
     // Other points of a parallel block run on other cores.
     const std::vector<const Index*> outer = loop_indices(*parent);
     if (!outer.empty()) {

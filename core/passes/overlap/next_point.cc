@@ -5,6 +5,7 @@
 
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/large_views.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -71,10 +72,10 @@ class NextPointMarker {
       if (request_.excludes(*inner)) return 0;
       if (!is_leaf(*inner)) return mark_last_use(*inner, view->into, step);
       const Index* lane = fastest(*inner);
-      if (!inner->tags.has("vector") || !lane || is_streamed(*inner, name) ||
+      if (!inner->tags.has(stripe::tag::kVector) || !lane || is_streamed(*inner, name) ||
           view->flat_access().coefficient(lane->name) != 1)
         return 0;
-      view->tags.set("prefetch", step);
+      view->tags.set(stripe::tag::kPrefetch, step);
       return 1;
     }
     return 0;

@@ -9,6 +9,7 @@
 #include "stria/rewrite/kernel_probe.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/statement_list.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -65,7 +66,7 @@ class LoopPipeliner {
   }
 
   Refusal tag(Block& block, const std::string& unit, LoopFate& fate) {
-    if (block.tags.has("pipeline")) return "it is #pipeline already";
+    if (block.tags.has(stripe::tag::kPipeline)) return "it is #pipeline already";
     const int64_t limit = probe_.pipeline_depth(unit);
     const int64_t depth = options_.depth > 0 ? options_.depth : limit > 0 ? limit : 2;
     if (depth < 2) return fmt::format("{} works on one point at a time", unit);
@@ -93,8 +94,8 @@ class LoopPipeliner {
     const std::optional<size_t> before = probe_.undecided(kernel_, asked_);
     if (!before) return "its kernel alone is not legal";
     const Block plain = block;
-    block.tags.set("pipeline", depth);
-    if (options_.one_copy) block.tags.set("one_copy");
+    block.tags.set(stripe::tag::kPipeline, depth);
+    if (options_.one_copy) block.tags.set(stripe::tag::kOneCopy);
     if (!stands(*before)) {
       block = plain;
       return "its points need what others write";
@@ -128,8 +129,8 @@ void apply(const LoopFate& fate, bool one_copy, Block& kernel, PassContext& cont
   context.matched();
   if (fate.refusal)
     return context.skipped(fmt::format("{}: {}", kernel.name, loop->name), fate.refusal.reason());
-  loop->tags.set("pipeline", fate.depth);
-  if (one_copy) loop->tags.set("one_copy");
+  loop->tags.set(stripe::tag::kPipeline, fate.depth);
+  if (one_copy) loop->tags.set(stripe::tag::kOneCopy);
   context.count("loops_pipelined");
   if (fate.drops_barrier) {
     drop_last(*loop);

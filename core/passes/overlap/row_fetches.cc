@@ -6,6 +6,7 @@
 #include "stria/passes/overlap/fetch_request.h"
 #include "stria/rewrite/in_order.h"
 #include "stria/rewrite/split_block.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -42,7 +43,7 @@ double turn_count(const Block& loop) {
 
 bool can_hold_fetches(const Block& loop) {
   return std::none_of(loop.refs.begin(), loop.refs.end(),
-                      [](const Refinement& ref) { return ref.tags.has("clamp"); });
+                      [](const Refinement& ref) { return ref.tags.has(stripe::tag::kClamp); });
 }
 
 void fetch_rows(Block& loop, const std::vector<Refinement>& views,
@@ -68,7 +69,7 @@ void fetch_rows(Block& loop, const std::vector<Refinement>& views,
     for (Affine& access : row.access) access = Affine();
     row.from = view.into;
     row.into = asks.fresh_name(view.into);
-    row.tags.set("fetch");
+    row.tags.set(stripe::tag::kFetch);
     if (const size_t d = row_dimension(view); d < row.shape.rank()) {
       row.access[d] = turn;
       row.shape.dims[d].size = 1;

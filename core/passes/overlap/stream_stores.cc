@@ -5,6 +5,7 @@
 
 #include "stria/pass/select_blocks.h"
 #include "stria/stripe/footprint.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -26,7 +27,8 @@ bool fills_lines(const Block& block, const Refinement& ref, int64_t line) {
   const stripe::Index* lane = nullptr;
   for (const stripe::Index& index : block.idxs)
     if (!index.affine) lane = lane ? nullptr : &index;
-  if (!block.tags.has("vector") || !lane || lane->range % line != 0 || !block.constraints.empty())
+  if (!block.tags.has(stripe::tag::kVector) || !lane || lane->range % line != 0 ||
+      !block.constraints.empty())
     return false;
   const bool stores =
       std::any_of(block.stmts.begin(), block.stmts.end(), [&](const Statement& stmt) {
@@ -44,7 +46,7 @@ int64_t mark(Block& block, const std::string& name, int64_t line) {
   for (Refinement& ref : block.refs) {
     if (ref.dir != RefDir::out || ref.from != name || ref.agg || ref.swizzle) continue;
     if (fills_lines(block, ref, line)) {
-      ref.tags.set("stream");
+      ref.tags.set(stripe::tag::kStream);
       ++marked;
     } else if (is_multiple(ref.flat_access(), line)) {
       for (Statement& stmt : block.stmts)

@@ -15,6 +15,7 @@
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
 #include "stria/rewrite/statement_list.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -125,7 +126,7 @@ class Distributor {
       if (lanes == options_.group_lanes) return "each point has all lanes";
       context_.note(fmt::format("{}: {} lanes for each point", block_.name, lanes));
       context_.count("blocks_of_fewer_lanes");
-      block_.tags.set("group_lanes", lanes);
+      block_.tags.set(stripe::tag::kGroupLanes, lanes);
       return Refusal::none();
     }
     const Index* index = choose_index();
@@ -190,7 +191,7 @@ class Distributor {
   // The number of lanes for a group of one point whose statements wait for each other. 0: points
   // may run together.
   int64_t lanes_alone() const {
-    if (options_.lane_points == 0 || block_.tags.has("group_lanes")) return 0;
+    if (options_.lane_points == 0 || block_.tags.has(stripe::tag::kGroupLanes)) return 0;
     const auto least =
         static_cast<double>(std::min(options_.min_group_lanes, options_.group_lanes));
     const auto is_work = [&](const Statement& stmt) {

@@ -13,6 +13,7 @@
 #include "stria/passes/parallel/lane_split.h"
 #include "stria/rewrite/in_order.h"
 #include "stria/rewrite/index_role.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -24,7 +25,7 @@ using stripe::Refinement;
 using stripe::Statement;
 
 bool is_or_holds_pipeline(const Block& block) {
-  return block.tags.integer("pipeline").value_or(1) > 1 ||
+  return block.tags.integer(stripe::tag::kPipeline).value_or(1) > 1 ||
          std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
            return stmt.block() && is_or_holds_pipeline(*stmt.block());
          });
@@ -93,7 +94,7 @@ class GroupThreader {
   }
 
   Refusal why_no_group() const {
-    if (group_.tags.has("parallel")) return "it is parallel already";
+    if (group_.tags.has(stripe::tag::kParallel)) return "it is parallel already";
     if (names_other_unit(group_)) return "blocks inside have their units";
     // A barrier orders nothing between different points of a pipeline (S13), and the new unit may
     // have another pipeline_depth.
@@ -120,8 +121,9 @@ class GroupThreader {
       if (is_barrier(stmt)) continue;
       if (!block) return fmt::format("statement {} is no block", at);
       if (is_for_subgroup(*block)) continue;
-      if (block->tags.has("stencil")) return fmt::format("statement {} is a #stencil", at);
-      for (const char* tag : {"parallel", "vector"})
+      if (block->tags.has(stripe::tag::kStencil))
+        return fmt::format("statement {} is a #stencil", at);
+      for (const char* tag : {stripe::tag::kParallel, stripe::tag::kVector})
         if (block->tags.has(tag)) return fmt::format("statement {} is #{}", at, tag);
       if (has_index_locations(*block))
         return fmt::format("a location in statement {} names an index", at);

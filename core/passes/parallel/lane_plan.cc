@@ -10,6 +10,7 @@
 #include "stria/base/text.h"
 #include "stria/cost/workgroup/sum_lanes.h"
 #include "stria/rewrite/in_order.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 
@@ -121,7 +122,7 @@ LaneSplit LanePlanner::plan(const GroupWork& work,
 std::optional<LanePlanner::TurnedRow> LanePlanner::turned_row(
     const GroupWork& work, const Refinement& global,
     const std::map<std::string, int64_t>& runs) const {
-  if (!work.block->tags.has("copy") || runs.size() != 1) return std::nullopt;
+  if (!work.block->tags.has(stripe::tag::kCopy) || runs.size() != 1) return std::nullopt;
   const auto& [name, run] = *runs.begin();
   const bool turned = std::any_of(
       work.block->refs.begin(), work.block->refs.end(), [&, &name = name](const Refinement& ref) {
@@ -142,7 +143,8 @@ std::optional<LanePlanner::TurnedRow> LanePlanner::turned_row(
 cost::BankedSide LanePlanner::banked(const GroupWork& work, const Refinement& global,
                                      const std::map<std::string, int64_t>& runs) const {
   cost::BankedSide out;
-  if (!runs.empty() || !work.block->tags.has("copy")) return out;  // vectors take consecutive banks
+  if (!runs.empty() || !work.block->tags.has(stripe::tag::kCopy))
+    return out;  // vectors take consecutive banks
   for (const Refinement& ref : work.block->refs) {
     if (&ref == &global || ref.location.empty()) continue;
     const MemoryUnit* memory = model_.find_memory(ref.location.path.back().name);
@@ -224,7 +226,7 @@ bool LanePlanner::copies_vectors(const GroupWork& work, const std::string& row, 
 
 std::map<std::string, int64_t> LanePlanner::copied_runs(const GroupWork& work) const {
   std::map<std::string, int64_t> runs;
-  if (!work.block->tags.has("copy") || !is_leaf(*work.block)) return runs;
+  if (!work.block->tags.has(stripe::tag::kCopy) || !is_leaf(*work.block)) return runs;
   const Refinement* global = global_view(work);
   for (const IndexRole& role : work.outputs) {
     // A lane takes as many elements as a vector has of the widest type.

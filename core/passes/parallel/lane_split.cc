@@ -5,6 +5,7 @@
 
 #include "stria/poly/holds_together.h"
 #include "stria/rewrite/split_block.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -88,7 +89,7 @@ void split_over_lanes(Block& block, const LaneSplit& split, const std::string& l
     split_block(inner, outside);
     Block& vector = *inner.stmts[0].block();
     drop_single_values(vector, run_index.at(split.vector));
-    vector.tags.set("vector");
+    vector.tags.set(stripe::tag::kVector);
   }
   stripe::LocationUnit unit;
   unit.name = lane;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "stria/rewrite/split_block.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -31,13 +32,13 @@ class MatrixMultiply {
   Refusal run(Block& tile) {
     // Beyond their ends, zeros are staged along the depth, and nobody reads the sums.
     drop_constraints(tile);
-    tile.tags.remove("fragments");
-    tile.tags.remove("row_subgroups");
-    tile.tags.remove("tile");
+    tile.tags.remove(stripe::tag::kFragments);
+    tile.tags.remove(stripe::tag::kRowSubgroups);
+    tile.tags.remove(stripe::tag::kTile);
     Block& part = split_into(tile, {{row_, grid_.part_rows()}, {column_, grid_.part_columns()}});
     grid_.locate(tile, row_, column_);
     Block& products = split_into(part, {{depth_, grid_.unit_depth}});
-    part.tags.set("unroll");
+    part.tags.set(stripe::tag::kUnroll);
     Block& leaf = split_into(products, {{row_, grid_.unit_rows}, {column_, grid_.unit_columns}});
     // `products` runs over the matrices of the result; its refinements are one matrix of each.
     const Refinement *sum = nullptr, *left = nullptr, *right = nullptr;
@@ -60,7 +61,7 @@ class MatrixMultiply {
     Refinement lefts = matrices(part, left->into + "_matrix", left->shape.type, grid_.unit_rows,
                                 grid_.unit_depth, 0, down);
     Block load_left;
-    load_left.tags.set("unroll");
+    load_left.tags.set(stripe::tag::kUnroll);
     if (const Index* index = products.find_index(row_)) load_left.idxs = {*index};
     load_left.refs.push_back(of_left);
     load_left.refs.push_back(view(lefts, RefDir::out, lefts.into, lefts.into,
@@ -72,7 +73,7 @@ class MatrixMultiply {
 
     // Then, column by column of matrices, the right one and the products with it.
     Block by_column;
-    by_column.tags.set("unroll");
+    by_column.tags.set(stripe::tag::kUnroll);
     if (const Index* index = products.find_index(column_)) by_column.idxs = {*index};
     Refinement rights = matrices(products, right->into + "_matrix", right->shape.type,
                                  grid_.unit_depth, grid_.unit_columns, 1, 1);
@@ -80,11 +81,11 @@ class MatrixMultiply {
     load_right.refs[0].from = of_right.into;
 
     Block by_row;
-    by_row.tags.set("unroll");
+    by_row.tags.set(stripe::tag::kUnroll);
     if (const Index* index = products.find_index(row_)) by_row.idxs = {*index};
     Block multiply = leaf;
     multiply.tags = {};
-    multiply.tags.set("stencil", form_.instruction->name);
+    multiply.tags.set(stripe::tag::kStencil, form_.instruction->name);
     rename_operands(multiply, *left, *right, *sum);
     // The sums: the part's view moves with columns outside and rows inside.
     const Refinement of_sum = *products.find_ref(sum->from);
@@ -170,7 +171,7 @@ class MatrixMultiply {
   static Block load_leaf(const Refinement& from, const Refinement& to, const Index& first,
                          const Index& second) {
     Block leaf;
-    leaf.tags.set("stencil", std::string(kElements));
+    leaf.tags.set(stripe::tag::kStencil, std::string(kElements));
     leaf.idxs = {first, second};
     Refinement in = from;
     in.dir = RefDir::in;

@@ -10,6 +10,7 @@
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/parallel/matrix_multiply.h"
 #include "stria/rewrite/located_unit.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -45,8 +46,8 @@ class MatrixGroup {
     grid_.rows = tile.find_index(form_.row)->range;
     grid_.columns = tile.find_index(form_.column)->range;
     const int64_t subgroup_lanes = model_.find_executor(options_.unit)->max_threads;
-    const int64_t lanes = group_.tags.integer("group_lanes").value_or(0);
-    grid_.row_subgroups = tile.tags.integer("row_subgroups").value_or(0);
+    const int64_t lanes = group_.tags.integer(stripe::tag::kGroupLanes).value_or(0);
+    grid_.row_subgroups = tile.tags.integer(stripe::tag::kRowSubgroups).value_or(0);
     if (subgroup_lanes <= 0 || grid_.row_subgroups <= 0 ||
         lanes % (subgroup_lanes * grid_.row_subgroups) != 0)
       return "its lanes are no whole subgroups";
@@ -70,7 +71,7 @@ class MatrixGroup {
     }
     for (Statement& stmt : block.stmts) {
       Block* inner = stmt.block();
-      if (!inner || inner->tags.has("fragments")) continue;
+      if (!inner || inner->tags.has(stripe::tag::kFragments)) continue;
       if (find_matrix_tile(*inner)) {
         STRIA_RETURN_IF_REFUSED(level(*inner, held));
       } else if (std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& ref) {
@@ -130,8 +131,8 @@ class MatrixGroup {
     Block& part = split_into(block, {{row, grid_.part_rows()}, {column, grid_.part_columns()}});
     grid_.locate(block, row, column);
     Block& leaf = split_into(part, {{row, grid_.unit_rows}, {column, grid_.unit_columns}});
-    part.tags.set("unroll");
-    leaf.tags.set("stencil", std::string(kElements));
+    part.tags.set(stripe::tag::kUnroll);
+    leaf.tags.set(stripe::tag::kStencil, std::string(kElements));
     return Refusal::none();
   }
 

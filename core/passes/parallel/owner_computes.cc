@@ -10,6 +10,7 @@
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
 #include "stria/rewrite/write_domain.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -85,7 +86,8 @@ void narrow(Block& block, const std::string& parents_name, const std::string& pa
 
 void spread(Block& kernel, const TensorNames& around, const OwnerComputesOptions& options,
             int64_t cores, PassContext& context) {
-  if (kernel.tags.has("parallel")) return context.skipped(kernel.name, "it is parallel already");
+  if (kernel.tags.has(stripe::tag::kParallel))
+    return context.skipped(kernel.name, "it is parallel already");
   const std::vector<Block*> chain = single_chain(kernel);
   OwnedRows target;
   if (const Refusal refusal = find_target(chain, around, target))
@@ -119,7 +121,7 @@ void spread(Block& kernel, const TensorNames& around, const OwnerComputesOptions
   kernel.stmts.clear();
   kernel.stmts.emplace_back(std::move(whole));
   if (rest != size) kernel.stmts.emplace_back(std::move(last));
-  kernel.tags.set("parallel");
+  kernel.tags.set(stripe::tag::kParallel);
   stripe::LocationUnit unit;
   unit.name = options.unit;
   kernel.location.path = {unit};

@@ -9,6 +9,7 @@
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -18,7 +19,7 @@ using stripe::Block;
 void cut(Block& block, const TensorNames& around, int64_t wanted,
          const PartitionComputeOptions& options, PassContext& context) {
   context.matched();
-  for (const char* tag : {"vector", "stencil"})
+  for (const char* tag : {stripe::tag::kVector, stripe::tag::kStencil})
     if (block.tags.has(tag)) return context.skipped(block.name, fmt::format("it is a #{}", tag));
   if (const Refusal refusal = why_points_do_not_commute(block, around))
     return context.skipped(block.name, refusal.reason());

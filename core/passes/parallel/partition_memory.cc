@@ -10,6 +10,7 @@
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -53,7 +54,7 @@ class MemoryPartition {
  private:
   // Banks an input and cuts the kernel, or refuses.
   Refusal partition(Block& kernel) {
-    for (const char* tag : {"vector", "stencil"})
+    for (const char* tag : {stripe::tag::kVector, stripe::tag::kStencil})
       if (kernel.tags.has(tag)) return fmt::format("it is a #{}", tag);
     STRIA_RETURN_IF_REFUSED(why_points_do_not_commute(kernel, around_));
     std::vector<size_t> inputs;
@@ -109,7 +110,7 @@ class MemoryPartition {
       }
     }
     if (best) return Refusal::none();
-    if (whole.tags.integer("bank_dim"))
+    if (whole.tags.integer(stripe::tag::kBankDim))
       return fmt::format("'{}' is banked along another dimension, or by other parts", view.into);
     if (moves) return fmt::format("parts of '{}' overlap, or there are too few", view.into);
     return fmt::format("'{}' moves with no index that writes elements of its own", view.into);
@@ -123,8 +124,8 @@ class MemoryPartition {
 
   // Is this the way in which an earlier kernel has banked the tensor, if there is one?
   static bool keeps_to(const Refinement& whole, const Banks& banks) {
-    const std::optional<int64_t> dim = whole.tags.integer("bank_dim");
-    const std::optional<int64_t> size = whole.tags.integer("bank_size");
+    const std::optional<int64_t> dim = whole.tags.integer(stripe::tag::kBankDim);
+    const std::optional<int64_t> size = whole.tags.integer(stripe::tag::kBankSize);
     return !dim || (*dim == static_cast<int64_t>(banks.dim) && size == banks.tile * banks.step);
   }
 
@@ -157,8 +158,8 @@ class MemoryPartition {
       return "a part is uneven, and a location inside names an index";
     Refinement& whole = *section_.find_ref(kernel.refs[banks.ref].from);
     const std::string tensor = kernel.refs[banks.ref].into;
-    whole.tags.set("bank_dim", static_cast<int64_t>(banks.dim));
-    whole.tags.set("bank_size", banks.tile * banks.step);
+    whole.tags.set(stripe::tag::kBankDim, static_cast<int64_t>(banks.dim));
+    whole.tags.set(stripe::tag::kBankSize, banks.tile * banks.step);
     split_block(kernel, {{banks.index, banks.tile}});
     kernel.tags.set_all(options_.set_tags);
     if (!options_.idx_tag.empty()) kernel.find_index(banks.index)->tags.set(options_.idx_tag);

@@ -13,6 +13,7 @@
 #include "stria/rewrite/split_block.h"
 #include "stria/rewrite/statement_list.h"
 #include "stria/rewrite/write_domain.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -137,7 +138,7 @@ class Roller {
       return "it is distributed already";
     Block& adder = *use.chain.back();
     for (const Block* block : use.chain)
-      for (const char* tag : {"parallel", "vector", "pipeline"})
+      for (const char* tag : {stripe::tag::kParallel, stripe::tag::kVector, stripe::tag::kPipeline})
         if (block->tags.has(tag)) return fmt::format("a block that adds to it is #{}", tag);
     // The new blocks that add up the parts would stand beside such a block (S11).
     for (const Block* block : use.chain)
@@ -148,7 +149,8 @@ class Roller {
         if (chooses_elements(*host_.stmts[i].block()))
           return "a scalar chooses the elements of a block that uses it";
     for (size_t i : use.clears)
-      if (host_.stmts[i].block()->tags.has("vector")) return "a block that clears it is #vector";
+      if (host_.stmts[i].block()->tags.has(stripe::tag::kVector))
+        return "a block that clears it is #vector";
     if (adder.find_ref(use.adder)->agg != use.agg) return "its aggregations differ";
     // Only sums may be reordered (M10).
     if (use.agg.op == stripe::AggOp::mul && is_float(use.agg.type))
@@ -428,8 +430,8 @@ Status rollup(stripe::Program& program, const RollupOptions& options, PassContex
     return invalid_argument("/radix: {} is no power of two", options.radix);
   return for_each_selected_inside(program, options.reqs, context, [&](Block& block) {
     RollupOptions own = options;
-    own.group_lanes = block.tags.integer("group_lanes").value_or(options.group_lanes);
-    own.parts = block.tags.integer("parts").value_or(options.parts);
+    own.group_lanes = block.tags.integer(stripe::tag::kGroupLanes).value_or(options.group_lanes);
+    own.parts = block.tags.integer(stripe::tag::kParts).value_or(options.parts);
     Roller(block, own, context).run();
   });
 }

@@ -12,6 +12,7 @@
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
 #include "stria/stripe/aggregation.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -58,7 +59,8 @@ class ReductionSplitter {
   // Sets `made` to the kernels that replace this one, or refuses.
   Refusal split(const Block& kernel, std::vector<Block>& made) {
     if (!is_leaf(kernel)) return "it holds blocks or a special";
-    if (kernel.tags.has("parallel") || kernel.tags.has("vector") || has_index_locations(kernel))
+    if (kernel.tags.has(stripe::tag::kParallel) || kernel.tags.has(stripe::tag::kVector) ||
+        has_index_locations(kernel))
       return "its points have their places already";
     STRIA_RETURN_IF_REFUSED(why_points_do_not_commute(kernel, around_));
     if (stores_where_chosen(kernel)) return "a scalar chooses where it stores";
@@ -242,8 +244,8 @@ class ReductionSplitter {
     Block total;
     total.name = kernel.name + "_total";
     for (const stripe::Tag& tag : kernel.tags.all())
-      if (tag.name.starts_with("agg_op")) total.tags.set(tag.name, tag.value);
-    for (const char* tag : {"contraction", "kernel"}) total.tags.set(tag);
+      if (tag.name.starts_with(stripe::tag::kAggOp)) total.tags.set(tag.name, tag.value);
+    for (const char* tag : {stripe::tag::kContraction, stripe::tag::kKernel}) total.tags.set(tag);
     total.idxs = nest.indices;
     total.constraints = nest.constraints;
     const std::string all = total.fresh_name("part");
@@ -258,7 +260,7 @@ class ReductionSplitter {
     if (!every_part_writes) {
       Block clear;
       clear.name = kernel.name + "_clear";
-      clear.tags = {"kernel"};
+      clear.tags = {stripe::tag::kKernel};
       Refinement ref = buffer;
       ref.dir = RefDir::out;
       ref.from = ref.into;

@@ -8,6 +8,7 @@
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -31,7 +32,7 @@ std::map<std::string, int64_t> single_points(const Block& kernel) {
 
 // The largest number of points that a pipeline inside has under way.
 int64_t points_under_way(const Block& block) {
-  int64_t most = block.tags.integer("pipeline").value_or(1);
+  int64_t most = block.tags.integer(stripe::tag::kPipeline).value_or(1);
   for (const stripe::Statement& stmt : block.stmts)
     if (const Block* inner = stmt.block()) most = std::max(most, points_under_way(*inner));
   return most;
@@ -39,9 +40,11 @@ int64_t points_under_way(const Block& block) {
 
 void thread_kernel(Block& kernel, const TensorNames& around, const ThreadOptions& options,
                    PassContext& context) {
-  if (kernel.tags.has("parallel")) return context.skipped(kernel.name, "it is parallel already");
+  if (kernel.tags.has(stripe::tag::kParallel))
+    return context.skipped(kernel.name, "it is parallel already");
   if (holds_located(kernel)) return context.skipped(kernel.name, "blocks inside have their units");
-  if (kernel.tags.has("vector")) return context.skipped(kernel.name, "its points are lanes");
+  if (kernel.tags.has(stripe::tag::kVector))
+    return context.skipped(kernel.name, "its points are lanes");
   if (const Refusal refusal = why_points_do_not_commute(kernel, around))
     return context.skipped(kernel.name, refusal.reason());
   const ExecutionUnit* unit_of_model = context.model().find_executor(options.unit);
@@ -59,7 +62,7 @@ void thread_kernel(Block& kernel, const TensorNames& around, const ThreadOptions
   // left inside: the inner block is then the loop of one core, and later passes may change it
   // without making a second kernel.
   split_block(kernel, tile);
-  kernel.tags.set("parallel");
+  kernel.tags.set(stripe::tag::kParallel);
   stripe::LocationUnit unit;
   unit.name = options.unit;
   kernel.location.path = {unit};

@@ -6,6 +6,7 @@
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/parallel/lane_group.h"
 #include "stria/rewrite/located_unit.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 
@@ -56,10 +57,10 @@ Status thread_lanes(stripe::Program& program, const ThreadLanesOptions& options,
     if (place.depth < 2) refusal = "it is no part of a kernel";
     for (const stripe::Place* at = place.parent; at; at = at->parent) {
       if (!at->block->location.empty()) refusal = "a block around has its unit";
-      if (at->block->tags.has("parallel")) refusal = "a block around is parallel";
+      if (at->block->tags.has(stripe::tag::kParallel)) refusal = "a block around is parallel";
     }
     GroupLanes own = lanes;
-    own.group_lanes = block.tags.integer("group_lanes").value_or(lanes.group_lanes);
+    own.group_lanes = block.tags.integer(stripe::tag::kGroupLanes).value_or(lanes.group_lanes);
     if (!refusal) refusal = lane_group(block, names, place, own, context);
     if (refusal) {
       context.skipped(block.name, refusal.reason());

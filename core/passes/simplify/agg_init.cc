@@ -12,6 +12,7 @@
 #include "stria/rewrite/write_domain.h"
 #include "stria/stripe/footprint.h"
 #include "stria/stripe/scalar_types.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -58,7 +59,7 @@ bool writes_disjoint(const Block& block) {
 // Is a running value stored in `ref` more than once? The lanes of a #vector block are combined
 // before they are stored.
 bool grows_in_storage(const Block& block, const Refinement& ref) {
-  if (block.tags.has("vector")) return false;
+  if (block.tags.has(stripe::tag::kVector)) return false;
   if (!writes_disjoint(block)) return true;
   for (const Statement& stmt : block.stmts)
     if (const Block* inner = stmt.block())
@@ -109,7 +110,7 @@ void forget_aggregation(Block& block, const std::string& parent_name, RefDir dir
 // Splits an innermost block over outputs and reductions into a block over the outputs and, inside
 // it, one over the reductions. `names` are those of the block around it.
 void cut_reduction_off(const TensorNames& names, Block& block) {
-  if (!is_leaf(block) || block.tags.has("vector")) return;
+  if (!is_leaf(block) || block.tags.has(stripe::tag::kVector)) return;
   if (why_points_do_not_commute(block, names)) return;
   std::map<std::string, int64_t> tile;
   bool reduces = false;
@@ -322,7 +323,7 @@ void put_in(Block& host, Identities& identities) {
 Status write_start(const Start& start, Identities& identities, PassContext& context) {
   Block& host = start.host();
   const Refinement ref = start.view();
-  if (host.tags.has("program")) return unsupported("it starts outside of the kernels");
+  if (host.tags.has(stripe::tag::kProgram)) return unsupported("it starts outside of the kernels");
   // The cheap question comes first: few kernels lie inside a unit, and holds_numbered_blocks walks
   // all that the host holds.
   if (std::any_of(start.path.begin(), start.path.end(),
@@ -368,8 +369,8 @@ Status write_start(const Start& start, Identities& identities, PassContext& cont
   const std::string base = start.writer().name;
   for (const WriteDomain& nest : nests) {
     Block identity = identity_block(host, start.name, nest, *ref.agg);
-    if (host.tags.has("main")) {
-      identity.tags.set("kernel");
+    if (host.tags.has(stripe::tag::kMain)) {
+      identity.tags.set(stripe::tag::kKernel);
       identity.name = base + "_init";
     }
     identities.emplace_back(start.position, std::move(identity));
@@ -391,7 +392,8 @@ class Initializer {
     // An accumulator inserts statements before statement i, so i moves along with it.
     for (size_t i = 0; i < block.stmts.size(); ++i) {
       const Block* kernel = block.stmts[i].block();
-      if (kernel && kernel->tags.has("kernel") && !kernel->tags.has_all(options_.reqs)) continue;
+      if (kernel && kernel->tags.has(stripe::tag::kKernel) && !kernel->tags.has_all(options_.reqs))
+        continue;
       while (Block* inner = block.stmts[i].block()) {
         const Refinement* found = nullptr;
         for (const Refinement& ref : inner->refs) {

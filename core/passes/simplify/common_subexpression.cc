@@ -10,6 +10,7 @@
 #include "stria/builtins/builtin.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/statement_list.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -95,10 +96,9 @@ class Sharing {
   void note_writes(const Statement& stmt) {
     auto write = [&](const std::string& name) { ++writes_[names_.of(name)]; };
     if (auto* s = std::get_if<stripe::Store>(&stmt.op)) write(s->into);
-    if (auto* s = stmt.special()) {
+    if (auto* s = stmt.special())
       for (const std::string& name : s->outputs) write(name);
-      if (s->name == "barrier") ++barriers_;  // other lanes may have written
-    }
+    if (is_barrier(stmt)) ++barriers_;  // other lanes may have written
     if (const Block* inner = stmt.block())
       for (const Refinement& ref : inner->refs)
         if (is_written(ref)) write(ref.from);
@@ -116,7 +116,8 @@ class Sharing {
 };
 
 bool share_inside(Block& block, const TensorNames& around, bool loads, PassContext& context) {
-  if (block.tags.has("stencil")) return false;  // its body defines one operation of the hardware
+  if (block.tags.has(stripe::tag::kStencil))
+    return false;  // its body defines one operation of the hardware
   bool changed = Sharing(block, around, loads, context).run();
   const TensorNames names = around.inside(block);
   for (Statement& stmt : block.stmts)

@@ -9,6 +9,7 @@
 #include "stria/rewrite/allocations.h"
 #include "stria/rewrite/statement_list.h"
 #include "stria/stripe/scalar_types.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -49,7 +50,7 @@ class UniformTensors {
   void scan(const Block& block) {
     // Beyond its elements such a view reads 0 or poison.
     for (const Refinement& ref : block.refs)
-      if (ref.tags.has("zero_fill") || ref.tags.has("clamp"))
+      if (ref.tags.has(stripe::tag::kZeroFill) || ref.tags.has(stripe::tag::kClamp))
         values_[names_.of(block, ref.into)].open = false;
     std::map<std::string, Scalar> constants;
     for (const Statement& stmt : block.stmts) {
@@ -215,7 +216,8 @@ class BlockFolder {
 
 bool fold_inside(Block& block, const UniformTensors& tensors, const ConstantFoldOptions& options,
                  PassContext& context) {
-  if (block.tags.has("stencil")) return false;  // its body defines one operation of the hardware
+  if (block.tags.has(stripe::tag::kStencil))
+    return false;  // its body defines one operation of the hardware
   bool changed = BlockFolder(block, tensors, options, context).run();
   for (Statement& stmt : block.stmts)
     if (Block* inner = stmt.block())

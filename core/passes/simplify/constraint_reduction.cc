@@ -11,6 +11,7 @@
 #include "stria/rewrite/split_block.h"
 #include "stria/rewrite/statement_list.h"
 #include "stria/stripe/block_points.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -29,7 +30,7 @@ class ConstraintReducer {
 
   // True if something changed in the block or inside.
   bool run(Block& block, const BlockPoints* outer) {
-    if (block.tags.has("stencil")) return false;
+    if (block.tags.has(stripe::tag::kStencil)) return false;
     bool changed = false;
     BlockPoints points = points_of(block, outer, number_++);
     if (!block.constraints.empty()) {
@@ -52,7 +53,7 @@ class ConstraintReducer {
 
  private:
   bool never_runs(const Block& block, const BlockPoints& around) {
-    if (block.tags.has("main") || block.tags.has("prologue")) return false;
+    if (block.tags.has(stripe::tag::kMain) || block.tags.has(stripe::tag::kPrologue)) return false;
     const BlockPoints points = points_of(block, &around, number_++);
     if (!points.runs) return true;
     if (points.constraints.empty()) return false;
@@ -76,7 +77,7 @@ class ConstraintReducer {
 
   // Shrinks the range of each index to the values that it has at points that run.
   bool shrink(Block& block, const BlockPoints& points) {
-    if (block.tags.has("vector") || !points.exact || !points.runs) return false;
+    if (block.tags.has(stripe::tag::kVector) || !points.exact || !points.runs) return false;
     std::optional<IntegerSet> set;
     std::map<std::string, Affine> forms;
     bool changed = false;

@@ -7,6 +7,7 @@
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/allocations.h"
 #include "stria/rewrite/statement_list.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -17,7 +18,8 @@ using stripe::Refinement;
 using stripe::Statement;
 
 bool is_interface(const Block& block) {
-  return block.tags.has("program") || block.tags.has("main") || block.tags.has("prologue");
+  return block.tags.has(stripe::tag::kProgram) || block.tags.has(stripe::tag::kMain) ||
+         block.tags.has(stripe::tag::kPrologue);
 }
 
 // Which statements are live: a graph of statements and allocations, and of what each needs.
@@ -126,7 +128,8 @@ class Liveness {
       allocation.live = true;
       for (size_t writer : allocation.writers) mark(writer);
     }
-    if (const Block* block = node.stmt->block()) mark_inside(*block, block->tags.has("stencil"));
+    if (const Block* block = node.stmt->block())
+      mark_inside(*block, block->tags.has(stripe::tag::kStencil));
   }
 
   // Marks what stays if its block stays: barriers, and everything in the body of a #stencil block.
@@ -172,7 +175,8 @@ class DeadCode {
       changed = changed || !stays[i];
     }
     erase_statements(block, stays);
-    if (!options_.refinements || block.tags.has("program") || block.tags.has("stencil"))
+    if (!options_.refinements || block.tags.has(stripe::tag::kProgram) ||
+        block.tags.has(stripe::tag::kStencil))
       return changed;
     const std::set<std::string> needed = needed_refinements(block, around, position);
     const auto removed = std::erase_if(block.refs, [&](const Refinement& ref) {

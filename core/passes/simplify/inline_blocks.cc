@@ -11,6 +11,7 @@
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/split_block.h"
 #include "stria/rewrite/statement_list.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -38,14 +39,16 @@ Refusal why_view_differs(const Refinement& view, const Refinement& around,
   if (view.dir != RefDir::in && view.agg != around.agg) return "it starts an aggregation";
   if (!view.location.empty() && view.location != around.location)
     return "a view of it is somewhere else";
-  if (view.tags.has("clamp") || view.tags.has("zero_fill")) return "it reads beyond a tensor";
+  if (view.tags.has(stripe::tag::kClamp) || view.tags.has(stripe::tag::kZeroFill))
+    return "it reads beyond a tensor";
   return Refusal::none();
 }
 
 using RefByName = std::unordered_map<std::string_view, const Refinement*>;
 
 Refusal why_not(const Block& inner, const RefByName& around) {
-  for (const char* tag : {"parallel", "vector", "unroll", "pipeline", "stencil", "deps"})
+  for (const char* tag : {stripe::tag::kParallel, stripe::tag::kVector, stripe::tag::kUnroll,
+                          stripe::tag::kPipeline, stripe::tag::kStencil, stripe::tag::kDeps})
     if (inner.tags.has(tag)) return fmt::format("it is #{}", tag);
   if (!inner.constraints.empty()) return "it has constraints";
   if (!inner.location.empty()) return "it has a unit of its own";
@@ -75,7 +78,7 @@ class Inliner {
         holds_blocks = true;
       }
     // Sections hold kernels, and a kernel is always a block.
-    for (const char* section : {"program", "main", "prologue"})
+    for (const char* section : {stripe::tag::kProgram, stripe::tag::kMain, stripe::tag::kPrologue})
       if (block.tags.has(section)) return;
     if (!holds_blocks) return;
     context_.matched();
@@ -87,7 +90,7 @@ class Inliner {
 
  private:
   static Refusal why_block_stays(const Block& block) {
-    if (block.tags.has("deps")) return "its statements are ordered by dependencies";
+    if (block.tags.has(stripe::tag::kDeps)) return "its statements are ordered by dependencies";
     RefByName refs;
     for (const Refinement& ref : block.refs) refs.emplace(ref.into, &ref);
     for (const Statement& stmt : block.stmts) {
@@ -111,7 +114,7 @@ class Inliner {
     for (Statement& stmt : block.stmts) {
       if (Block* inner = stmt.block()) {
         for (const stripe::Tag& tag : inner->tags.all())
-          if (tag.name != "kernel" && !block.tags.has(tag.name))
+          if (tag.name != stripe::tag::kKernel && !block.tags.has(tag.name))
             block.tags.set(tag.name, tag.value);
         substitute_indices(*inner, values_of(*inner));
         std::map<std::string, std::string> names;  // scalars of the inner block

@@ -8,6 +8,7 @@
 #include "stria/rewrite/split_block.h"
 #include "stria/rewrite/statement_list.h"
 #include "stria/rewrite/unit_numbers.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -79,7 +80,7 @@ class Pruner {
     std::map<std::string, Affine> forms;
     for (const Index& index : block.idxs) {
       // A #vector block keeps its one index: its range is the number of lanes.
-      if (index.range != 1 || (block.tags.has("vector") && !index.affine)) continue;
+      if (index.range != 1 || (block.tags.has(stripe::tag::kVector) && !index.affine)) continue;
       if (!index.affine || index.affine->is_constant())
         forms[index.name] = index.affine ? *index.affine : Affine();
     }
@@ -99,7 +100,8 @@ class Pruner {
 
   static bool is_dead(const Statement& stmt, const Box& box) {
     const Block* inner = stmt.block();
-    if (!inner || inner->tags.has("main") || inner->tags.has("prologue")) return false;
+    if (!inner || inner->tags.has(stripe::tag::kMain) || inner->tags.has(stripe::tag::kPrologue))
+      return false;
     for (const Index& index : inner->idxs)
       if (index.range == 0) return true;
     Box inner_box = inner->index_box(box);
@@ -120,7 +122,9 @@ class Pruner {
   }
 
   void prune_refinements(Block& block, const Block* around, size_t position) {
-    if (block.tags.has("program") || block.tags.has("main") || block.tags.has("prologue")) return;
+    if (block.tags.has(stripe::tag::kProgram) || block.tags.has(stripe::tag::kMain) ||
+        block.tags.has(stripe::tag::kPrologue))
+      return;
     const std::set<std::string> needed = needed_refinements(block, around, position);
     removed_ += static_cast<int64_t>(
         std::erase_if(block.refs, [&](const Refinement& ref) { return !needed.count(ref.into); }));

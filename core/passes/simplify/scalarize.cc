@@ -9,6 +9,7 @@
 #include "stria/rewrite/fresh_names.h"
 #include "stria/rewrite/statement_list.h"
 #include "stria/stripe/scalar_types.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -28,7 +29,7 @@ class Buffers {
       buffer.type = ref.shape.type;
       if (ref.agg) buffer.refusal = "it aggregates";
     }
-    for (const Statement& stmt : block.stmts) look_at(stmt, block.tags.has("deps"));
+    for (const Statement& stmt : block.stmts) look_at(stmt, block.tags.has(stripe::tag::kDeps));
     for (auto& [name, buffer] : buffers_)
       if (!buffer.stored) refuse(name, "nothing stores it");
   }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "stria/rewrite/statement_list.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -173,7 +174,7 @@ class Splitter {
     if (!program_.prologue()) {
       Block made;
       made.name = "prologue";
-      made.tags = {"prologue"};
+      made.tags = {stripe::tag::kPrologue};
       program_.entry.stmts.insert(program_.entry.stmts.begin(), std::move(made));
     }
     // References are taken only now: the insertion above may move the entry's statements.
@@ -286,7 +287,7 @@ Status split_prologue(stripe::Program& program, const SplitPrologueOptions& opti
   const Block* main = program.main();
   if (!main) return Status();
   const Block* prologue = program.prologue();
-  if (main->tags.has("deps") || (prologue && prologue->tags.has("deps"))) {
+  if (main->tags.has(stripe::tag::kDeps) || (prologue && prologue->tags.has(stripe::tag::kDeps))) {
     context.note("the statements are ordered by dependencies");
     return Status();
   }

@@ -15,6 +15,7 @@
 #include "stria/rewrite/split_block.h"
 #include "stria/rewrite/statement_list.h"
 #include "stria/stripe/footprint.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -296,7 +297,7 @@ void describe(CacheOptions& options, OptionFields& fields) {
              {1, 1 << 10});
   fields.add("edges", options.edges,
              "elements of the copy beyond the tensor: `clamp`, poison; `zero_fill`, zeros",
-             std::vector<std::string>{"clamp", "zero_fill"});
+             std::vector<std::string>{stripe::tag::kClamp, stripe::tag::kZeroFill});
   fields.set_tags("copy_set", options.copy_set, "tags of the blocks that copy", {"copy"});
 }
 

@@ -40,6 +40,7 @@
 #include "stria/pass/option_fields.h"
 #include "stria/pass/pass_context.h"
 #include "stria/stripe/block.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 
@@ -54,7 +55,7 @@ struct CacheOptions {
   stripe::Location xfer_loc;      // of the blocks that copy in; none: not set
   std::string layout = "packed";  // of copies: one of the three
   int64_t access_bytes = 16;      // of a vector that a lane reads, for "outputs"
-  std::string edges = "clamp";    // beyond the tensor: "clamp" (poison) or "zero_fill"
+  std::string edges = stripe::tag::kClamp;  // beyond the tensor: "clamp" (poison) or "zero_fill"
   std::vector<std::string> copy_set = {"copy"};  // tags of the blocks that copy
 };
 

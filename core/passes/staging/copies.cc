@@ -16,6 +16,7 @@
 #include "stria/rewrite/whole_copy.h"
 #include "stria/rewrite/write_domain.h"
 #include "stria/stripe/footprint.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -87,7 +88,7 @@ bool reaches_beyond(const Place& place, const Refinement& ref, const std::vector
 bool uses_clamps(const Block& block, const std::string& name) {
   for (const Refinement& ref : block.refs)
     if (ref.dir != RefDir::none && ref.from == name) {
-      if (ref.tags.has("clamp") || ref.tags.has("zero_fill")) return true;
+      if (ref.tags.has(stripe::tag::kClamp) || ref.tags.has(stripe::tag::kZeroFill)) return true;
       for (const Statement& stmt : block.stmts)
         if (stmt.block() && uses_clamps(*stmt.block(), ref.into)) return true;
     }
@@ -102,7 +103,7 @@ bool holds_edges(const Block& block, const std::string& name) {
     const Refinement* view = inner ? find_view(*inner, name) : nullptr;
     return view && view->dir == RefDir::out &&
            std::any_of(inner->refs.begin(), inner->refs.end(),
-                       [](const Refinement& ref) { return ref.tags.has("clamp"); });
+                       [](const Refinement& ref) { return ref.tags.has(stripe::tag::kClamp); });
   });
 }
 
@@ -143,7 +144,8 @@ Refusal why_not_copied_in(const Block& host, const Place& place, PlaceNames& nam
     if (const Block* inner = stmt.block(); inner && uses_clamps(*inner, ref.into))
       return "it is read beyond its end";
   }
-  if (ref.tags.has("clamp") || ref.tags.has("zero_fill")) return "it is read beyond its end";
+  if (ref.tags.has(stripe::tag::kClamp) || ref.tags.has(stripe::tag::kZeroFill))
+    return "it is read beyond its end";
   for (const Dim& dim : ref.shape.dims)
     if (dim.size < 1) return "the size of its part is not known";
   return Refusal::none();

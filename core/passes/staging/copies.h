@@ -26,6 +26,7 @@
 #include "stria/pass/pass_context.h"
 #include "stria/pass/tensor_names.h"
 #include "stria/stripe/block.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/walk.h"
 
 namespace stria::passes {
@@ -35,7 +36,7 @@ struct CopySpec {
   stripe::Location xfer_loc;                   // of the blocks that copy; none: not set
   std::vector<std::string> in_tags, out_tags;  // of the blocks that copy in, and out
   // What a buffer holds for elements beyond the tensor: "clamp" (poison) or "zero_fill".
-  std::string edges = "clamp";
+  std::string edges = stripe::tag::kClamp;
 };
 
 // --- one tensor of a block ---

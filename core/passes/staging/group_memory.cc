@@ -8,6 +8,7 @@
 #include "stria/rewrite/located_unit.h"
 #include "stria/stripe/allocation_lives.h"
 #include "stria/stripe/lane_blocks.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/walk.h"
 
 namespace stria::passes {
@@ -49,7 +50,7 @@ class GroupPlacer {
       for (Refinement& ref : block.refs)
         if (is_member(ref)) ref.offset_bytes = best.offsets[next++];
     });
-    kernel().tags.set("placed", options_.memory);
+    kernel().tags.set(stripe::tag::kPlaced, options_.memory);
     return saved;
   }
 
@@ -98,7 +99,7 @@ class GroupPlacer {
 
   // Adds the barrier between statements of the kernel that saves most, if it saves enough.
   bool add_barrier(Layout& best) {
-    if (!stripe::holds_lane_blocks(kernel()) || kernel().tags.has("deps")) return false;
+    if (!stripe::holds_lane_blocks(kernel()) || kernel().tags.has(stripe::tag::kDeps)) return false;
     const Block before = kernel();
     Block after = before;
     int64_t most = best.together - min_bytes_;  // bytes with the barrier
@@ -151,7 +152,7 @@ Status group_memory(stripe::Program& program, const GroupMemoryOptions& options,
       Block* kernel = stmt.block();
       if (!kernel || !kernel->tags.has_all(options.reqs)) continue;
       context.matched();
-      if (program.entry.tags.has("placed") || kernel->tags.has("placed")) {
+      if (program.entry.tags.has(stripe::tag::kPlaced) || kernel->tags.has(stripe::tag::kPlaced)) {
         context.skipped(kernel->name, "it is #placed already");
         continue;
       }

@@ -11,6 +11,7 @@
 #include "stria/pass/model_rules.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/stripe/allocation_lives.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/walk.h"
 
 namespace stria::passes {
@@ -43,7 +44,7 @@ class Placer {
         options_(options),
         context_(context),
         lives_(program.entry),
-        was_placed_(program.entry.tags.has("placed")) {
+        was_placed_(program.entry.tags.has(stripe::tag::kPlaced)) {
     stripe::visit_blocks(program.entry, [&](Block& block, const stripe::Place& place) {
       for (Refinement& ref : block.refs) {
         if (ref.dir != stripe::RefDir::none) continue;
@@ -69,7 +70,7 @@ class Placer {
       if (chosen) context_.matched();
     }
     for (const auto& [memory, members] : arenas) STRIA_RETURN_IF_ERROR(place(memory, members));
-    program_.entry.tags.set("placed");
+    program_.entry.tags.set(stripe::tag::kPlaced);
     return {};
   }
 

@@ -19,6 +19,7 @@
 #include "stria/rewrite/kernel_probe.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -211,7 +212,7 @@ class Scheduler {
     int64_t depth = most;
     while (depth > 0 && !fits(staged, kernel, whole, depth, beyond)) --depth;
     if (in_parts.empty() || depth == 0) return {};  // refuse() says by how much
-    if (depth > 1) staged.tags.set("pipeline", depth);
+    if (depth > 1) staged.tags.set(stripe::tag::kPipeline, depth);
     // A block on a numbered unit inside a located block would be a lane block.
     if (!options_.xfer_loc.empty() && !options_.xfer_loc.path.back().units.empty())
       hand_location_down(staged);
@@ -220,7 +221,7 @@ class Scheduler {
     std::optional<size_t> open = probe_.undecided(staged);
     if (!open || *open > 0) {
       Block plain = staged;
-      plain.tags.remove("pipeline");
+      plain.tags.remove(stripe::tag::kPipeline);
       const std::optional<size_t> without = probe_.undecided(plain);
       if (!without) {
         why_whole_[kernel] = "; parts of it cannot come one by one: " + probe_.broken().reason();
@@ -263,10 +264,10 @@ class Scheduler {
   // own buffers are larger than a bank in any case.
   bool fits(Block& kernel, size_t position, const std::vector<std::pair<size_t, size_t>>& whole,
             int64_t depth, size_t beyond) const {
-    if (depth > 1) kernel.tags.set("pipeline", depth);
+    if (depth > 1) kernel.tags.set(stripe::tag::kPipeline, depth);
     std::vector<Need> needs = own_needs(kernel, position);
     const bool larger = beyond_banks(kernel) > beyond;
-    kernel.tags.remove("pipeline");
+    kernel.tags.remove(stripe::tag::kPipeline);
     if (larger) return false;
     for (const auto& [t, u] : whole)
       needs.push_back({tensors_[t].bytes, banks_of(tensors_[t].bank, position)});
@@ -575,13 +576,13 @@ Status schedule(stripe::Program& program, const ScheduleOptions& options, PassCo
   // #placed is a promise about all memories.
   MemoryPlacementOptions rest;
   rest.alignment = options.alignment;
-  rest.skip_tags = {kPlacedInScratchpad};
-  program.entry.tags.set("placed");  // skipped allocations have their places
+  rest.skip_tags = {stripe::tag::kPlacedInScratchpad};
+  program.entry.tags.set(stripe::tag::kPlaced);  // skipped allocations have their places
   PassContext around(context.model());
   STRIA_RETURN_IF_ERROR(memory_placement(program, rest, around));
   stripe::visit_blocks(program.entry, [](Block& block, const stripe::Place&) {
     for (Refinement& ref : block.refs)
-      if (ref.dir == RefDir::none) ref.tags.remove(kPlacedInScratchpad);
+      if (ref.dir == RefDir::none) ref.tags.remove(stripe::tag::kPlacedInScratchpad);
   });
   return {};
 }

@@ -9,6 +9,7 @@
 #include "stria/rewrite/must_write.h"
 #include "stria/rewrite/statement_list.h"
 #include "stria/rewrite/write_domain.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -22,7 +23,7 @@ using stripe::Statement;
 constexpr int64_t kSolverSteps = 400'000'000;
 
 bool reads_beyond(const Refinement& ref) {
-  return ref.tags.has("clamp") || ref.tags.has("zero_fill");
+  return ref.tags.has(stripe::tag::kClamp) || ref.tags.has(stripe::tag::kZeroFill);
 }
 
 // Calls visit(block, view) for the block's views of `name`, a refinement around it, and for the

@@ -15,6 +15,7 @@
 #include "stria/rewrite/statement_dependencies.h"
 #include "stria/rewrite/statement_list.h"
 #include "stria/stripe/footprint.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -98,7 +99,7 @@ class StagedParts {
     locate_parts();
     stripe::StatementConflicts conflicts(place_);
     const Dependencies found = dependencies_of(host_, conflicts);
-    host_.tags.set("deps");
+    host_.tags.set(stripe::tag::kDeps);
     for (size_t s = 0; s < found.size(); ++s) host_.stmts[s].deps = found[s];
     if (!probe_.undecided(*path_[0]))
       return "its parts cannot work in that memory: " + probe_.broken().reason();
@@ -177,7 +178,7 @@ class StagedParts {
     const std::string name = ref.into;  // a new buffer may move the refinement
     if (ref.dir == RefDir::in) {
       // The second copy also copies the elements beyond the tensor, so they must not be poison.
-      if (!options_.share_loc.empty()) spec.edges = "zero_fill";
+      if (!options_.share_loc.empty()) spec.edges = stripe::tag::kZeroFill;
       return copy_in(host_, place_, names_, name, spec, context_);
     }
     if (!are_views_apart(ref)) return "another part may write the same elements";
@@ -292,14 +293,14 @@ class StagedParts {
   // Makes the loop a pipeline, if that leaves no more questions open for the verifier than before.
   void overlap_points(int64_t depth) {
     Block& loop = *loop_around();
-    if (loop.tags.has("pipeline")) return;
+    if (loop.tags.has(stripe::tag::kPipeline)) return;
     const std::optional<size_t> before = probe_.undecided(*path_[0]);
-    loop.tags.set("pipeline", depth);
+    loop.tags.set(stripe::tag::kPipeline, depth);
     const std::optional<size_t> after = probe_.undecided(*path_[0]);
     if (before && after && *after <= *before)
       context_.count("loops_pipelined");
     else
-      loop.tags.remove("pipeline");
+      loop.tags.remove(stripe::tag::kPipeline);
   }
 
   Block& host_;

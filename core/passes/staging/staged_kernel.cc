@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/passes/staging/staged_kernel.h"
+#include "stria/stripe/tags.h"
 
 #include <algorithm>
 #include <utility>
@@ -14,7 +15,8 @@ using stripe::Refinement;
 void collect(Block& block, const std::string& memory, int64_t copies,
              std::vector<OwnBuffer>& found) {
   if (__builtin_mul_overflow(
-          copies, std::max<int64_t>(1, block.tags.integer("pipeline").value_or(1)), &copies))
+          copies, std::max<int64_t>(1, block.tags.integer(stripe::tag::kPipeline).value_or(1)),
+          &copies))
     return;  // the verifier refuses such a program
   for (Refinement& ref : block.refs) {
     if (ref.dir != RefDir::none || ref.location.path.size() != 1) continue;

@@ -11,6 +11,7 @@
 #include "stria/rewrite/buffer_views.h"
 #include "stria/rewrite/statement_dependencies.h"
 #include "stria/rewrite/statement_list.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -71,7 +72,7 @@ class Writer {
     Refinement near = make_buffer(std::move(name), dense_shape(far.shape.type, far.shape.sizes()),
                                   location_of(stay));
     near.offset_bytes = stay.begin;
-    near.tags.set(kPlacedInScratchpad);
+    near.tags.set(stripe::tag::kPlacedInScratchpad);
     block_.refs.push_back(std::move(near));
     return block_.refs.back().into;
   }
@@ -97,7 +98,7 @@ class Writer {
   void place_own(const Stay& stay, const OwnBuffer& buffer) {
     if (buffer.bank < 0) buffer.ref->location = location_of(stay);
     buffer.ref->offset_bytes = stay.begin;
-    buffer.ref->tags.set(kPlacedInScratchpad);
+    buffer.ref->tags.set(stripe::tag::kPlacedInScratchpad);
     for (Statement& stmt : buffer.owner->stmts)
       locate_views(stmt, buffer.ref->into, buffer.ref->location);
   }
@@ -123,7 +124,7 @@ class Writer {
     for (Statement& stmt : block_.stmts) stmt.deps.clear();
     stripe::StatementConflicts conflicts(place_);
     const Dependencies found = dependencies_of(block_, conflicts, also);
-    block_.tags.set("deps");
+    block_.tags.set(stripe::tag::kDeps);
     for (size_t i = 0; i < found.size(); ++i) {
       block_.stmts[i].deps = found[i];
       context_.count("dependencies", static_cast<int64_t>(found[i].size()));

@@ -13,9 +13,6 @@
 
 namespace stria::passes {
 
-// Tag of buffers in the scratchpad while the rest of the program is placed around them.
-inline constexpr const char* kPlacedInScratchpad = "placed_by_schedule";
-
 struct StagingAction {
   enum class Kind { bring, run, take_away } kind;
   size_t kernel = 0;          // the kernel that runs, or for which the transfer is made

@@ -13,6 +13,7 @@
 #include "stria/passes/tile/register_block.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/split_block.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -200,7 +201,8 @@ class Tiler {
   bool cut(Block& block, const TileChoice& choice) const {
     const std::map<std::string, int64_t>& sizes = choice.sizes;
     const std::vector<std::pair<std::string, int64_t>> panels = panels_of(block, choice.panels);
-    bool cuts = options_.always && !block.tags.has("vector");  // its one index is its lanes
+    bool cuts =
+        options_.always && !block.tags.has(stripe::tag::kVector);  // its one index is its lanes
     for (const Index& index : block.idxs) {
       auto size = sizes.find(index.name);
       cuts = cuts || (index.range > 1 && size != sizes.end() && size->second < index.range);
@@ -210,14 +212,15 @@ class Tiler {
       if (options_.order != "keep") order_indices(block, options_.order, choice.along);
     }
     Block& inner = cuts ? *block.stmts[0].block() : block;
-    for (const auto& [name, dim] : panels) inner.find_ref(name)->tags.set("panels", dim);
+    for (const auto& [name, dim] : panels)
+      inner.find_ref(name)->tags.set(stripe::tag::kPanels, dim);
     if (cuts && options_.copy_tags) copy_tags(block.tags, inner);
     if (cuts && options_.clear_location) inner.location = std::exchange(block.location, {});
     inner.tags.set_all(options_.inner_set);
     block.tags.set_all(options_.outer_set);
-    if (choice.group_lanes > 0) block.tags.set("group_lanes", choice.group_lanes);
-    if (choice.parts > 0) block.tags.set("parts", choice.parts);
-    if (choice.direct) block.tags.set("direct");
+    if (choice.group_lanes > 0) block.tags.set(stripe::tag::kGroupLanes, choice.group_lanes);
+    if (choice.parts > 0) block.tags.set(stripe::tag::kParts, choice.parts);
+    if (choice.direct) block.tags.set(stripe::tag::kDirect);
     return cuts;
   }
 

@@ -13,6 +13,7 @@
 #include "stria/passes/tile/register_block.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -326,7 +327,8 @@ Status block_reduction(stripe::Program& program, const BlockReductionOptions& op
       program, options.reqs, context, [&](Block& block, const TensorNames& around) {
         context.matched();
         Refusal refusal = why_points_do_not_commute(block, around);
-        if (block.tags.has("parallel") || block.tags.has("pipeline") || has_index_locations(block))
+        if (block.tags.has(stripe::tag::kParallel) || block.tags.has(stripe::tag::kPipeline) ||
+            has_index_locations(block))
           refusal = "its points have their places already";
         Sizes tile;
         if (!refusal) refusal = Cutter(program, block, options, context.model(), memo).choose(tile);

@@ -14,6 +14,7 @@
 #include "stria/rewrite/kernel_alone.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -110,12 +111,12 @@ class MatrixGroups {
     Block& inner = *block.stmts[0].block();
     for (const auto& [name, role] :
          {std::pair(form.row, "m"), std::pair(form.column, "n"), std::pair(form.depth, "k")})
-      inner.find_index(name)->tags.set(std::string("stencil_") + role);
+      inner.find_index(name)->tags.set(stripe::tag::kStencilIndex + std::string(role));
     block.tags.set_all(options_.outer_set);
-    block.tags.set("group_lanes", choice.tile.group_lanes);
+    block.tags.set(stripe::tag::kGroupLanes, choice.tile.group_lanes);
     inner.tags.set_all(options_.inner_set);
-    inner.tags.set("fragments", choice.instruction->name);
-    inner.tags.set("row_subgroups", choice.tile.row_subgroups);
+    inner.tags.set(stripe::tag::kFragments, choice.instruction->name);
+    inner.tags.set(stripe::tag::kRowSubgroups, choice.tile.row_subgroups);
   }
 
   const stripe::Program& program_;
@@ -130,7 +131,7 @@ void tag_tails(Block& section, std::map<std::string, MatrixDims> known,
                const MatrixGroupsOptions& options, PassContext& context) {
   for (stripe::Statement& stmt : section.stmts) {
     Block* kernel = stmt.block();
-    if (!kernel || !kernel->tags.has("eltwise")) continue;
+    if (!kernel || !kernel->tags.has(stripe::tag::kEltwise)) continue;
     for (const Refinement& ref : kernel->refs) {
       const auto at = known.find(ref.from);
       if (ref.dir != RefDir::in || at == known.end()) continue;

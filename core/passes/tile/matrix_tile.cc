@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/passes/tile/matrix_tile.h"
+#include "stria/stripe/tags.h"
 
 #include <algorithm>
 #include <map>
@@ -9,7 +10,8 @@ namespace {
 
 using stripe::Block;
 
-const std::string* index_with(const Block& block, const std::string& tag) {
+const std::string* index_for(const Block& block, const char* role) {
+  const std::string tag = stripe::tag::kStencilIndex + std::string(role);
   for (const stripe::Index& index : block.idxs)
     if (index.tags.has(tag)) return &index.name;
   return nullptr;
@@ -31,7 +33,7 @@ std::optional<size_t> dimension_of(const stripe::Refinement& ref, const std::str
 Block* find_matrix_tile(Block& block) {
   for (stripe::Statement& stmt : block.stmts)
     if (Block* inner = stmt.block()) {
-      if (inner->tags.has("fragments")) return inner;
+      if (inner->tags.has(stripe::tag::kFragments)) return inner;
       if (Block* found = find_matrix_tile(*inner)) return found;
     }
   return nullptr;
@@ -39,13 +41,12 @@ Block* find_matrix_tile(Block& block) {
 
 Refusal read_matrix_tile(const Block& tile, const HardwareModel& model, const std::string& unit,
                          MatrixTileForm& form) {
-  const auto* name = std::get_if<std::string>(tile.tags.find("fragments"));
+  const auto* name = std::get_if<std::string>(tile.tags.find(stripe::tag::kFragments));
   if (const ExecutionUnit* executor = model.find_executor(unit); executor && name)
     for (const Instruction& instruction : executor->instructions)
       if (instruction.name == *name) form.instruction = &instruction;
   if (!form.instruction) return "the model does not have the instruction of its tile";
-  const std::string *m = index_with(tile, "stencil_m"), *n = index_with(tile, "stencil_n"),
-                    *k = index_with(tile, "stencil_k");
+  const std::string *m = index_for(tile, "m"), *n = index_for(tile, "n"), *k = index_for(tile, "k");
   if (!m || !n || !k) return "its tile does not say what its indices are";
   form.row = *m;
   form.column = *n;

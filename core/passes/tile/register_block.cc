@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stria/rewrite/panel_chain.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -46,7 +47,7 @@ std::vector<cost::PanelRule> panel_rules(const stripe::Program& program, const B
   for (const Refinement& ref : block.refs) {
     if (ref.dir == RefDir::none) continue;
     cost::PanelRule& rule = out.emplace_back();
-    if (ref.dir != RefDir::in || program.entry.tags.has("placed")) continue;
+    if (ref.dir != RefDir::in || program.entry.tags.has(stripe::tag::kPlaced)) continue;
     const std::optional<PanelChain> chain = panel_chain(path, ref.into, index);
     if (chain) rule = {true, chain->is_const, chain->multiple};
   }

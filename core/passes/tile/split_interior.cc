@@ -8,6 +8,7 @@
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/split_block.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -107,14 +108,14 @@ class InteriorSplitter {
   bool split_inside(Block& parent, const TensorNames& around, const Box& outer, int depth) {
     const TensorNames names = around.inside(parent);
     Box box = parent.index_box(outer);
-    bool ordered_by_deps = parent.tags.has("deps");
+    bool ordered_by_deps = parent.tags.has(stripe::tag::kDeps);
     for (const Statement& stmt : parent.stmts)
       ordered_by_deps = ordered_by_deps || !stmt.deps.empty();
     bool changed = false;
     std::vector<Statement> stmts;
     for (Statement& stmt : parent.stmts) {
       Block* loop = stmt.block();
-      if (!loop || loop->tags.has("unroll") || loop->tags.has("vector")) {
+      if (!loop || loop->tags.has(stripe::tag::kUnroll) || loop->tags.has(stripe::tag::kVector)) {
         stmts.push_back(std::move(stmt));
         continue;
       }

@@ -14,6 +14,7 @@
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/statement_list.h"
 #include "stria/rewrite/whole_copy.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -44,7 +45,7 @@ class OperandStage {
 
   Refusal run() {
     if (host_.stmts.size() != 1 || !host_.stmts[0].block() ||
-        !host_.stmts[0].block()->tags.has("fragments"))
+        !host_.stmts[0].block()->tags.has(stripe::tag::kFragments))
       return "it holds more than a tile of matrices, or none";
     const Block tile = *host_.stmts[0].block();
     MatrixTileForm form;
@@ -106,7 +107,7 @@ class OperandStage {
         const bool moves = std::any_of(ref.access.begin(), ref.access.end(), [&](const auto& form) {
           return form.uses(end.uses(outer) ? outer : depth);
         });
-        if (moves) ref.tags.set("zero_fill");
+        if (moves) ref.tags.set(stripe::tag::kZeroFill);
         zero = zero && moves && ends_there(tile, ref, end);
       }
       // Rows and columns beyond an end are not stored; the terms of a sum there have to be zero.

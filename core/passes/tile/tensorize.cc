@@ -11,6 +11,7 @@
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
 #include "stria/stripe/footprint.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -130,7 +131,7 @@ class Tensorizer {
     for (const std::string& tag : options_.exclude)
       if (block.tags.has(tag)) return context_.skipped(block.name, "it has #" + tag);
     // The index of a #vector block is its lanes, and a stencil is one operation already.
-    for (const char* tag : {"vector", "stencil", "fragments"})
+    for (const char* tag : {stripe::tag::kVector, stripe::tag::kStencil, stripe::tag::kFragments})
       if (block.tags.has(tag)) return context_.skipped(block.name, fmt::format("it is a #{}", tag));
     if (const Refusal refusal = why_points_do_not_commute(block, around))
       return context_.skipped(block.name, refusal.reason());
@@ -236,8 +237,8 @@ class Tensorizer {
       tiles[block.idxs[i].name] = match.tile_of(block, rules, i);
     for (size_t s = 0; s < match.idxs.size(); ++s) {
       if (!match.idxs[s]) continue;
-      block.idxs[*match.idxs[s]].tags.set("stencil");
-      block.idxs[*match.idxs[s]].tags.set("stencil_" + rules.idxs[s].name);
+      block.idxs[*match.idxs[s]].tags.set(stripe::tag::kStencil);
+      block.idxs[*match.idxs[s]].tags.set(stripe::tag::kStencilIndex + rules.idxs[s].name);
     }
     bool lanes_hold = false;
     std::vector<std::pair<std::string, std::string>> names;  // view -> operand
@@ -259,7 +260,8 @@ class Tensorizer {
     inner.tags.set_all(options_.inner_set);
     if (!rules.instruction) return;
     rename(inner, names);
-    inner.tags.set(lanes_hold ? "fragments" : "stencil", rules.instruction->name);
+    inner.tags.set(lanes_hold ? stripe::tag::kFragments : stripe::tag::kStencil,
+                   rules.instruction->name);
   }
 
   // Gives the leaf's refinements the names of the operands.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/passes/tile/window_transform.h"
+#include "stria/stripe/tags.h"
 
 #include <fmt/format.h>
 
@@ -152,7 +153,7 @@ Block window_transform(std::string name, const WindowView& from, const WindowVie
   const std::array<size_t, 2> written = {by[0].size(), by[1].size()};
   Block kernel, leaf;
   kernel.name = std::move(name);
-  kernel.tags = {"kernel", "winograd"};
+  kernel.tags = {stripe::tag::kKernel, stripe::tag::kWinograd};
   kernel.idxs = std::move(outer);
   kernel.refs = {outer_view(from, RefDir::in, "source", read),
                  outer_view(to, RefDir::out, "target", written)};

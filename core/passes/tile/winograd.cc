@@ -12,6 +12,7 @@
 #include "stria/passes/tile/window_transform.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/whole_copy.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -132,13 +133,15 @@ class Rewriter {
  private:
   // Recognises a convolution, or refuses the kernel.
   Refusal match(const Block& kernel, Convolution& out) const {
-    if (section_.tags.has("deps")) return "its block is ordered by dependencies";
+    if (section_.tags.has(stripe::tag::kDeps)) return "its block is ordered by dependencies";
     if (!is_leaf(kernel)) return "it holds blocks or a special";
-    if (has_index_locations(kernel) || kernel.tags.has("parallel") || kernel.tags.has("vector"))
+    if (has_index_locations(kernel) || kernel.tags.has(stripe::tag::kParallel) ||
+        kernel.tags.has(stripe::tag::kVector))
       return "its points have their places already";
     std::vector<const Refinement*> inputs;
     for (const Refinement& ref : kernel.refs) {
-      if (!section_.find_ref(ref.from) || ref.tags.has("clamp") || ref.tags.has("zero_fill"))
+      if (!section_.find_ref(ref.from) || ref.tags.has(stripe::tag::kClamp) ||
+          ref.tags.has(stripe::tag::kZeroFill))
         return "it has buffers of its own or reads beyond a tensor";
       if (ref.dir == RefDir::in) inputs.push_back(&ref);
       if (ref.dir == RefDir::in) continue;
@@ -274,7 +277,7 @@ class Rewriter {
     const Refinement buffer =
         add_buffer(values.into + "_padded", dense_shape(values.shape.type, sizes), values);
     Refinement from = element_view(values, RefDir::in), to = element_view(buffer, RefDir::out);
-    from.tags.set("zero_fill");
+    from.tags.set(stripe::tag::kZeroFill);
     std::vector<Index> indices;
     for (size_t d = 0; d < sizes.size(); ++d) {
       if (sizes[d] == 1) continue;

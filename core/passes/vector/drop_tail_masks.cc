@@ -10,6 +10,7 @@
 #include "stria/builtins/builtin.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/write_domain.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -80,7 +81,7 @@ std::optional<Affine> end_of(const Affine& test, const std::vector<Affine>& plac
 
 bool clamps(const Block& block) {
   return std::any_of(block.refs.begin(), block.refs.end(),
-                     [](const Refinement& ref) { return ref.tags.has("clamp"); }) ||
+                     [](const Refinement& ref) { return ref.tags.has(stripe::tag::kClamp); }) ||
          std::any_of(block.stmts.begin(), block.stmts.end(),
                      [](const Statement& stmt) { return stmt.block() && clamps(*stmt.block()); });
 }
@@ -208,7 +209,8 @@ class Host {
     std::vector<Affine> place(view.access.size());
     const Refinement* at = &view;
     for (; at->dir != RefDir::none; --depth) {
-      if (depth == 0 || at->tags.has("clamp") || at->tags.has("zero_fill")) return ends;
+      if (depth == 0 || at->tags.has(stripe::tag::kClamp) || at->tags.has(stripe::tag::kZeroFill))
+        return ends;
       for (size_t d = 0; d < place.size(); ++d) place[d] += over_path(blocks, depth, at->access[d]);
       at = blocks[depth - 1]->find_ref(at->from);
       if (!at) return ends;

@@ -10,6 +10,7 @@
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -63,7 +64,7 @@ Refusal find_turn(const Block& kernel, const RegisterTransposeOptions& options, 
       const bool all = std::all_of(inputs.begin(), inputs.end(), [&](const std::string& name) {
         const Refinement& ref = *kernel.find_ref(name);
         return ref.flat_access().coefficient(other.name) == 1 && !ref.swizzle &&
-               !ref.tags.has("clamp") && !ref.tags.has("zero_fill");
+               !ref.tags.has(stripe::tag::kClamp) && !ref.tags.has(stripe::tag::kZeroFill);
       });
       if (!all) continue;
       turn = {role.name, other.name, std::move(inputs)};
@@ -75,7 +76,8 @@ Refusal find_turn(const Block& kernel, const RegisterTransposeOptions& options, 
 
 Refusal why_not(const Block& kernel, const TensorNames& around) {
   if (!is_leaf(kernel)) return "it holds blocks or a special";
-  for (const char* tag : {"vector", "parallel", "unroll", "pipeline", "deps", "stencil"})
+  for (const char* tag : {stripe::tag::kVector, stripe::tag::kParallel, stripe::tag::kUnroll,
+                          stripe::tag::kPipeline, stripe::tag::kDeps, stripe::tag::kStencil})
     if (kernel.tags.has(tag)) return fmt::format("it is #{}", tag);
   if (has_chosen_coordinates(kernel)) return "scalars choose elements";
   for (const Index& index : kernel.idxs)
@@ -93,7 +95,7 @@ void make_lanes(Block& block, const std::string& lanes, const std::vector<std::s
   for (const Index& index : block.idxs)
     if (!index.affine && index.name != lanes) tile[index.name] = 1;
   split_block(block, tile);
-  block.stmts[0].block()->tags.set("vector");
+  block.stmts[0].block()->tags.set(stripe::tag::kVector);
   block.tags.set_all(tile_set);
 }
 

@@ -10,6 +10,7 @@
 #include "stria/rewrite/split_block.h"
 #include "stria/rewrite/statement_list.h"
 #include "stria/rewrite/unit_numbers.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -33,11 +34,11 @@ int64_t points_of(const Block& block, bool with_inner, int64_t most) {
 }
 
 Status mark(stripe::Program& program, const UnrollOptions& options, PassContext& context) {
-  const char* tag = options.hint ? "unroll_hint" : "unroll";
+  const char* tag = options.hint ? stripe::tag::kUnrollHint : stripe::tag::kUnroll;
   return for_each_selected_below_sections(
       program, options.reqs, context, [&](Block& block, const TensorNames&) {
         context.matched();
-        if (block.tags.has("unroll") || block.tags.has(tag)) return Status();
+        if (block.tags.has(stripe::tag::kUnroll) || block.tags.has(tag)) return Status();
         if (points_of(block, options.hint, options.max_points) > options.max_points) {
           context.skipped(block.name, "it has too many points");
         } else {
@@ -60,7 +61,7 @@ bool writes_apart(const Block& block, const Refinement& ref, const std::string& 
 }
 
 bool is_parallel(const Block& block, const std::string& index) {
-  if (block.tags.has("parallel")) return true;
+  if (block.tags.has(stripe::tag::kParallel)) return true;
   return std::any_of(block.location.path.begin(), block.location.path.end(),
                      [&](const stripe::LocationUnit& unit) {
                        return std::any_of(unit.units.begin(), unit.units.end(),
@@ -118,8 +119,8 @@ class Expander {
 
  private:
   bool is_selected(const Block& block) const {
-    return block.tags.has_all(options_.reqs) && !block.tags.has("main") &&
-           !block.tags.has("prologue");
+    return block.tags.has_all(options_.reqs) && !block.tags.has(stripe::tag::kMain) &&
+           !block.tags.has(stripe::tag::kPrologue);
   }
 
   const Index* find(const Block& block) const {
@@ -132,7 +133,8 @@ class Expander {
                   bool in_group) const {
     const Index* index = find(block);
     if (!index) return "it has no such index";
-    if (block.tags.has("vector") || block.tags.has("stencil")) return "it is one operation";
+    if (block.tags.has(stripe::tag::kVector) || block.tags.has(stripe::tag::kStencil))
+      return "it is one operation";
     if (index->range < 1) return "it never runs";
     if (index->range > options_.max_points) return "the index has too many values";
     if (!is_outermost(block, index->name) && !is_parallel(block, index->name)) {
@@ -216,9 +218,9 @@ class Expander {
     });
     bring_in_location(block, inner, inner.location);
     for (Refinement& ref : inner.refs) bring_in_location(block, inner, ref.location);
-    if (block.tags.has("deps")) {  // the statements are in the copies now
-      inner.tags.set("deps");
-      block.tags.remove("deps");
+    if (block.tags.has(stripe::tag::kDeps)) {  // the statements are in the copies now
+      inner.tags.set(stripe::tag::kDeps);
+      block.tags.remove(stripe::tag::kDeps);
     }
     const std::vector<Refinement> views = std::move(block.refs);
     block.refs.clear();

@@ -13,6 +13,7 @@
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
 #include "stria/rewrite/write_domain.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -48,7 +49,7 @@ void outputs_outside(Block& block, const VectorChoice& vector) {
 // unless it is a kernel, whose points are never lanes.
 Block& lanes_inside(Block& block, const VectorChoice& vector) {
   std::map<std::string, int64_t> tile;
-  bool others = block.tags.has("kernel");
+  bool others = block.tags.has(stripe::tag::kKernel);
   for (const Index& index : block.idxs) {
     if (index.affine) continue;
     tile[index.name] = index.name == vector.index ? vector.lanes : 1;
@@ -75,7 +76,7 @@ class Vectorizer {
     for (Block* block : single_chain(kernel_)) start_indices_at_zero(*block);
     Block& leaf = *single_chain(kernel_).back();
     if (!is_leaf(leaf)) return "it holds several blocks or a special";
-    if (leaf.tags.has("vector")) return "it has lanes already";
+    if (leaf.tags.has(stripe::tag::kVector)) return "it has lanes already";
     VectorChoice vector = choose_vector(leaf, context_.model(), options_.min_range);
     if (vector.lanes <= 1) return "the model gives no vectors";
     if (vector.index.empty()) return "no index has stride 1 or 0 everywhere";
@@ -118,7 +119,7 @@ class Vectorizer {
     Block& inner = *single_chain(kernel_).back();
     // separate_reductions keeps names, so the choice still holds for the innermost block.
     Block& lanes = lanes_inside(inner, vector);
-    lanes.tags.set("vector");
+    lanes.tags.set(stripe::tag::kVector);
     if (aggregates && !in_memory) return accumulate(name, vector);
     context_.count("kernels_vectorized");
     return Refusal::none();

@@ -14,6 +14,7 @@
 #include "stria/semtree/peephole/load_merging.h"
 #include "stria/semtree/tree/expr.h"
 #include "stria/semtree/tree/variables.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/verify/verifier.h"
 #include "stria/stripe/walk.h"
 
@@ -33,7 +34,7 @@ bool in_location(const stripe::Location& location, const std::string& index) {
 }
 
 bool is_parallel(const Block& block, const Index& index) {
-  return block.tags.has("parallel") || in_location(block.location, index.name);
+  return block.tags.has(stripe::tag::kParallel) || in_location(block.location, index.name);
 }
 
 // Do lanes whose scalars choose the same coordinates still store to different elements?
@@ -47,7 +48,7 @@ bool lanes_store_apart(const Refinement& ref, const stripe::ChosenCoordinates& a
 // Whether the block's points become the lanes of vector operations: a leaf, in which no lane can
 // overwrite what another stored unless all of them run.
 bool runs_as_lanes(const Block& block, const Index& lane, const BuildOptions& options) {
-  if (!block.tags.has("vector") || lane.range > options.max_lanes) return false;
+  if (!block.tags.has(stripe::tag::kVector) || lane.range > options.max_lanes) return false;
   if (options.only_powers_of_two_lanes && !std::has_single_bit(static_cast<uint64_t>(lane.range)))
     return false;
   const bool masked = std::any_of(block.constraints.begin(), block.constraints.end(),
@@ -340,7 +341,7 @@ Status Builder::nested_block(const Block& block, const Frame& parent, Body& out)
   frame.units = parent.units;
   frame.repeats = parent.repeats;
   frame.in_subgroup = parent.in_subgroup;
-  if (const stripe::TagValue* name = block.tags.find("stencil"); name && in_group())
+  if (const stripe::TagValue* name = block.tags.find(stripe::tag::kStencil); name && in_group())
     if (auto* text = std::get_if<std::string>(name)) {
       for (const Index& index : block.idxs)
         frame.indices[index.name] =
@@ -414,7 +415,7 @@ Status Builder::points(const Frame& outer, const Frame& parent, std::vector<Affi
         lanes_keep_apart(block, *next, parent))
       return lanes(*next, frame, parent, pending, inner);
     if (is_pipelined(block, frame)) return pipelined(frame, parent, pending, inner);
-    if (!block.tags.has("unroll")) return loop(*next, frame, parent, pending, inner);
+    if (!block.tags.has(stripe::tag::kUnroll)) return loop(*next, frame, parent, pending, inner);
     const Affine start = next->affine ? next->affine->substitute(parent.indices) : Affine(0);
     for (int64_t i = 0; i < next->range; ++i) {
       STRIA_RETURN_IF_ERROR(count_statement(block));
@@ -463,7 +464,7 @@ Status Builder::loop(const Index& index, Frame frame, const Frame& parent,
   }
   const bool empty = body.empty();
   Body closed = nest_.close(name, var, std::move(lower), std::move(upper), std::move(body),
-                            frame.block->tags.has("unroll_hint"));
+                            frame.block->tags.has(stripe::tag::kUnrollHint));
   if (empty) return {};
   for (Statement& statement : closed) append(out, std::move(statement));
   return {};
@@ -546,8 +547,8 @@ Status Builder::view_parent(Frame& frame, const Frame& parent) const {
     for (size_t d = 0; d < ref.access.size() && d < view.coordinates.size(); ++d)
       view.coordinates[d] += ref.access[d].substitute(frame.indices);
     view.agg = ref.agg;
-    if (ref.tags.has("clamp")) view.beyond = View::Beyond::clamp;
-    if (ref.tags.has("zero_fill")) view.beyond = View::Beyond::zero_fill;
+    if (ref.tags.has(stripe::tag::kClamp)) view.beyond = View::Beyond::clamp;
+    if (ref.tags.has(stripe::tag::kZeroFill)) view.beyond = View::Beyond::zero_fill;
     frame.views[ref.into] = std::move(view);
   }
   return {};
@@ -556,7 +557,7 @@ Status Builder::view_parent(Frame& frame, const Frame& parent) const {
 Status Builder::one_point(Frame frame, const Frame& parent, Body& out) {
   STRIA_RETURN_IF_ERROR(view_parent(frame, parent));
   for (const Refinement& ref : frame.block->refs) {
-    if (ref.dir != RefDir::none && ref.tags.has("fetch"))
+    if (ref.dir != RefDir::none && ref.tags.has(stripe::tag::kFetch))
       STRIA_RETURN_IF_ERROR(prefetch(ref, frame, out));
     if (ref.dir != RefDir::none) continue;
     STRIA_ASSIGN(frame.views[ref.into], allocate(ref, frame, 1));

@@ -9,6 +9,7 @@
 #include "stria/semtree/build/builder.h"
 #include "stria/semtree/tree/expr.h"
 #include "stria/semtree/tree/variables.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::semtree {
 namespace {
@@ -144,7 +145,8 @@ Status Builder::barrier(const Frame& frame, const stripe::Special& special, Body
 
 bool Builder::is_pipelined(const Block& block, const Frame& frame) const {
   // Without a barrier each lane uses what it has fetched itself, one point after the other.
-  return in_group() && above_lanes(frame) && block.tags.integer("pipeline").value_or(1) > 1 &&
+  return in_group() && above_lanes(frame) &&
+         block.tags.integer(stripe::tag::kPipeline).value_or(1) > 1 &&
          std::any_of(block.stmts.begin(), block.stmts.end(), has_barrier);
 }
 
@@ -229,15 +231,15 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent,
     digits.push_back({&*index, range});
     range *= index->range;
   }
-  const int64_t depth = std::min(*block.tags.integer("pipeline"), range);
+  const int64_t depth = std::min(*block.tags.integer(stripe::tag::kPipeline), range);
   const auto first_barrier = std::find_if(block.stmts.begin(), block.stmts.end(), has_barrier);
   if (outer.repeats)
     return unsupported("{} is #pipeline; it may have no loop of the group around it",
                        name_of_block(block));
-  const bool one_copy = block.tags.has("one_copy");
-  if (one_copy && *block.tags.integer("pipeline") != 2)
+  const bool one_copy = block.tags.has(stripe::tag::kOneCopy);
+  if (one_copy && *block.tags.integer(stripe::tag::kPipeline) != 2)
     return unsupported("{} is #one_copy and #pipeline={}; lanes hold what they fetch for one point",
-                       name_of_block(block), *block.tags.integer("pipeline"));
+                       name_of_block(block), *block.tags.integer(stripe::tag::kPipeline));
   std::map<std::string, View> made;
   Frame frame = outer;
   frame.repeats = true;

@@ -7,6 +7,7 @@
 #include "stria/semtree/tree/arithmetic.h"
 #include "stria/semtree/tree/expr.h"
 #include "stria/stripe/aggregation.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::semtree {
 
@@ -19,7 +20,7 @@ Status Builder::statements(Frame& frame, Body& out) {
 Status Builder::statement(Frame& frame, const stripe::Statement& statement, Body& out) {
   STRIA_RETURN_IF_ERROR(count_statement(*frame.block));
   if (const stripe::Block* block = statement.block()) return nested_block(*block, frame, out);
-  if (auto* s = statement.special(); s && s->name == "barrier") return barrier(frame, *s, out);
+  if (is_barrier(statement)) return barrier(frame, *statement.special(), out);
   if (above_lanes(frame))
     return unsupported(
         "{} stands above the lanes of kernel '{}'; it may hold loops, lane blocks, stencils and "
@@ -159,7 +160,8 @@ Status Builder::load(Frame& frame, const stripe::Load& load, Body& out) {
   ExprRef value = load_place(p, load.into, out);
   if (const stripe::Refinement* ref = frame.block->find_ref(load.from);
       ref && runs_in_memory(p, frame))
-    std::get<Load>(out[position].op).prefetch = ref->tags.integer("prefetch").value_or(0);
+    std::get<Load>(out[position].op).prefetch =
+        ref->tags.integer(stripe::tag::kPrefetch).value_or(0);
   if (inside) {
     const Scalar zero = convert(Scalar::of_int(DataType::i32, 0), value->type.scalar);
     value = named(select(inside, value, constant(zero)), load.into, out);
@@ -250,8 +252,8 @@ Status Builder::store(Frame& frame, const stripe::Store& store, Body& out) {
     const stripe::Refinement* ref = frame.block->find_ref(store.into);
     if (!ref || view->agg || !runs_in_memory(p, frame)) return {};
     auto& stored = std::get<Store>(out.back().op);
-    stored.stream = ref->tags.has("stream") && !p.mask;
-    stored.prefetch = ref->tags.integer("prefetch").value_or(0);
+    stored.stream = ref->tags.has(stripe::tag::kStream) && !p.mask;
+    stored.prefetch = ref->tags.integer(stripe::tag::kPrefetch).value_or(0);
     return {};
   }
   // A store whose chosen coordinate is outside the view does nothing: a condition, or a mask if

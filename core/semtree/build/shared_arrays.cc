@@ -7,6 +7,7 @@
 
 #include "stria/semtree/build/lane_units.h"
 #include "stria/stripe/allocation_lives.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::semtree {
 namespace {
@@ -25,7 +26,7 @@ Status add_ranges(const Block& kernel, const Block& block, std::vector<Range>& r
   for (const stripe::Index& index : block.idxs)
     if (__builtin_mul_overflow(points, std::max<int64_t>(index.range, 1), &points)) points = -1;
   int64_t copies = stripe::pipeline_copies(block);
-  const bool pipelined = block.tags.integer("pipeline").value_or(1) > 1;
+  const bool pipelined = block.tags.integer(stripe::tag::kPipeline).value_or(1) > 1;
   if (points > 0) copies = std::min(copies, points);
   for (const Refinement& ref : block.refs) {
     if (ref.dir != stripe::RefDir::none || slot_form(ref) || !stripe::places(kernel, ref)) continue;

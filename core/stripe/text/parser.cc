@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "stria/base/text.h"
+#include "stria/stripe/agents.h"
 #include "stria/stripe/scalar_types.h"
 #include "stria/stripe/text/cursor.h"
 #include "stria/stripe/text/lexer.h"
@@ -73,10 +74,10 @@ class Parser {
           fmt::format("expected the version, as in 'stripe {}.{}'", kTextMajor, kTextMinor));
       return diagnostics_.status();
     }
-    if (major != kTextMajor || minor > kTextMinor) {
+    if (major != kTextMajor || minor > kTextMinorOfAgents) {
       cursor_.fail_at(token.span,
                       fmt::format("the text is Stripe {}.{}, this build reads Stripe {}.{}", major,
-                                  minor, kTextMajor, kTextMinor));
+                                  minor, kTextMajor, kTextMinorOfAgents));
       return diagnostics_.status(StatusCode::incompatible);
     }
     cursor_.advance();

@@ -2,6 +2,7 @@
 #include "stria/stripe/text/printer.h"
 
 #include "stria/base/text.h"
+#include "stria/stripe/agents.h"
 
 namespace stria::stripe {
 namespace {
@@ -222,7 +223,8 @@ std::string print(const Block& block) {
 }
 
 std::string print(const Program& program) {
-  return fmt::format("stripe {}.{}\n", kTextMajor, kTextMinor) + print(program.entry);
+  const int minor = has_agents(program.entry) ? kTextMinorOfAgents : kTextMinor;
+  return fmt::format("stripe {}.{}\n", kTextMajor, minor) + print(program.entry);
 }
 
 }  // namespace stria::stripe

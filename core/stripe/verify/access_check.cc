@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "stria/stripe/lane_blocks.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/text/printer.h"
 #include "stria/stripe/verify/access_rules.h"
 
@@ -14,7 +15,7 @@ namespace {
 
 bool has_clamp(const Block& block) {
   return std::any_of(block.refs.begin(), block.refs.end(),
-                     [](const Refinement& ref) { return ref.tags.has("clamp"); }) ||
+                     [](const Refinement& ref) { return ref.tags.has(tag::kClamp); }) ||
          std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
            return stmt.block() && has_clamp(*stmt.block());
          });
@@ -68,15 +69,15 @@ class AccessCheck {
     const Block& block = *place.block;
     Rules rules;
     rules.races = !level.variables.empty() &&
-                  ((asked_.races && (block.tags.has("parallel") || block.tags.has("vector") ||
-                                     !block.location.empty())) ||
-                   (asked_.pipelines && block.tags.integer("pipeline").value_or(1) > 1));
+                  ((asked_.races && (block.tags.has(tag::kParallel) ||
+                                     block.tags.has(tag::kVector) || !block.location.empty())) ||
+                   (asked_.pipelines && block.tags.integer(tag::kPipeline).value_or(1) > 1));
     rules.barriers = asked_.barriers && holds_lane_blocks(block);
     // The program's tensors never hold poison.
     rules.poison = asked_.poison && clamps_ && place.depth > 0 &&
                    std::any_of(block.refs.begin(), block.refs.end(),
                                [](const Refinement& ref) { return ref.dir == RefDir::none; });
-    rules.stencil = asked_.stencils && verdicts_.options.stencils && block.tags.has("stencil");
+    rules.stencil = asked_.stencils && verdicts_.options.stencils && block.tags.has(tag::kStencil);
     return rules;
   }
 

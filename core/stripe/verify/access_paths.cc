@@ -6,6 +6,7 @@
 
 #include "stria/base/text.h"
 #include "stria/poly/index_forms.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::stripe {
 std::optional<Affine> compose(const Affine& form, const std::map<std::string, Affine>& values) {
@@ -53,8 +54,8 @@ View make_view(const Refinement& ref, const Level& level,
     view.chain = &ref;
     view.chain_depth = level.depth;
   }
-  if (ref.tags.has("clamp")) view.beyond = View::Beyond::poison;
-  if (ref.tags.has("zero_fill")) view.beyond = View::Beyond::zero;
+  if (ref.tags.has(tag::kClamp)) view.beyond = View::Beyond::poison;
+  if (ref.tags.has(tag::kZeroFill)) view.beyond = View::Beyond::zero;
   if (!view.start) return view;
   for (size_t i = 0; i < ref.access.size(); ++i) {
     auto composed = compose(ref.access[i], level.forms);

@@ -2,6 +2,7 @@
 // Barriers with phases, asynchronous blocks and roles (S16 to S18): what they are made of and where
 // they stand. Whether a wait is missing only runs can tell: core/interp.
 #include "stria/stripe/agents.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/verify/findings.h"
 
 namespace stria::stripe {
@@ -22,17 +23,17 @@ class AgentCheck {
     const Block& block = *place.block;
     Around around = outer;
     if (!block.location.empty()) around.parallel = false;
-    around.parallel |= block.tags.has("parallel");
-    const bool is_async = block.tags.has("async");
+    around.parallel |= block.tags.has(tag::kParallel);
+    const bool is_async = block.tags.has(tag::kAsync);
     if (is_async) async_block(place, outer);
-    if (block.tags.has("in_order") && !is_async)
+    if (block.tags.has(tag::kInOrder) && !is_async)
       findings_.add(place, "#in_order is for blocks that are #async");
-    if (block.tags.has("roles")) roles(place, outer);
-    if (block.tags.has("registers")) registers(place);
+    if (block.tags.has(tag::kRoles)) roles(place, outer);
+    if (block.tags.has(tag::kRegisters)) registers(place);
     around.async |= is_async;
-    around.roles |= block.tags.has("roles");
+    around.roles |= block.tags.has(tag::kRoles);
     for (const Refinement& ref : block.refs) {
-      if (ref.tags.has("arrivals")) phases(place, ref);
+      if (ref.tags.has(tag::kArrivals)) phases(place, ref);
       if (ref.dir != RefDir::none && allocation(place, ref)) view(place, ref, is_async);
     }
     for (size_t i = 0; i < block.stmts.size(); ++i) {
@@ -62,7 +63,7 @@ class AgentCheck {
       findings_.add(place, ref, std::string(what));
     };
     if (ref.dir != RefDir::none) return report("#arrivals is for allocations");
-    const std::optional<int64_t> count = ref.tags.integer("arrivals");
+    const std::optional<int64_t> count = ref.tags.integer(tag::kArrivals);
     if (!count || *count < 1 || *count > kMostArrivals)
       report(fmt::format("#arrivals is a number from 1 to {}", kMostArrivals));
     if (ref.shape.type != DataType::u64) report("a barrier with phases has the type u64");
@@ -137,14 +138,14 @@ class AgentCheck {
       findings_.add(place, "#roles cannot stand in a loop whose points run in any order");
     for (size_t i = 0; i < place.block->stmts.size(); ++i) {
       const Block* role = place.block->stmts[i].block();
-      if (!role || role->location.empty() || role->tags.has("async"))
+      if (!role || role->location.empty() || role->tags.has(tag::kAsync))
         findings_.add(place, i, "a role is a block with a location");
     }
   }
 
   void registers(const Place& place) {
-    const std::optional<int64_t> count = place.block->tags.integer("registers");
-    if (!place.parent || !place.parent->block->tags.has("roles"))
+    const std::optional<int64_t> count = place.block->tags.integer(tag::kRegisters);
+    if (!place.parent || !place.parent->block->tags.has(tag::kRoles))
       findings_.add(place, "#registers is for roles");
     else if (!count || *count < 1)
       findings_.add(place, "#registers is the number of registers of each lane, at least 1");

@@ -12,6 +12,7 @@
 #include "stria/base/text.h"
 #include "stria/stripe/agents.h"
 #include "stria/stripe/lane_blocks.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/text/printer.h"
 #include "stria/stripe/verify/access_rules.h"
 #include "stria/stripe/verify/owner_forms.h"
@@ -37,9 +38,9 @@ class Standing {
     if (findings_.full()) return;
     const Block& block = *place.block;
     Around around = outer;
-    if (block.tags.has("async") || block.tags.has("roles")) {
+    if (block.tags.has(tag::kAsync) || block.tags.has(tag::kRoles)) {
       around.beside = false;
-    } else if (place.parent && place.parent->block->tags.has("roles")) {
+    } else if (place.parent && place.parent->block->tags.has(tag::kRoles)) {
       around = {false, false, holds_lane_blocks(block), false};
     } else if (numbers_units(block)) {
       around.lanes |= outer.located;
@@ -47,9 +48,9 @@ class Standing {
       around.parallel = false;
     } else if (!block.location.empty() && !outer.located) {
       around.beside = holds_lane_blocks(block);
-    } else if (block.tags.has("stencil")) {
+    } else if (block.tags.has(tag::kStencil)) {
       around.beside = false;
-    } else if (block.tags.has("parallel")) {
+    } else if (block.tags.has(tag::kParallel)) {
       around.parallel = true;
     }
     around.located |= !block.location.empty();
@@ -119,7 +120,7 @@ class BarrierCheck {
         if (!is_between(*at->block)) leaf = at;
       }
       // What is asynchronous is ordered by waits (S19).
-      if (!leaf || access.view.depth >= leaf->depth || leaf->block->tags.has("async")) continue;
+      if (!leaf || access.view.depth >= leaf->depth || leaf->block->tags.has(tag::kAsync)) continue;
       if (!is_distributed(*access.view.allocation)) leaves_[leaf->block].push_back(&access);
     }
     levels_[root.block] = &root;
@@ -168,7 +169,7 @@ class BarrierCheck {
     const Block& block = *place.block;
     Reach part = sequence(place);
     if (!sequential(block).empty()) {
-      if (block.tags.integer("pipeline").value_or(1) > 1) {
+      if (block.tags.integer(tag::kPipeline).value_or(1) > 1) {
         pipeline(place, part);
       } else {
         const bool next_only = !part.open && block.constraints.empty();

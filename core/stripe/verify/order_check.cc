@@ -11,6 +11,7 @@
 #include "stria/stripe/footprint.h"
 #include "stria/stripe/statement_conflicts.h"
 #include "stria/stripe/statement_order.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/text/printer.h"
 #include "stria/stripe/verify/findings.h"
 
@@ -88,7 +89,7 @@ bool conflict(const Touch& a, const Touch& b) {
 void check_barrier_order(const Place& place, const StatementOrder& order, Findings& findings) {
   const auto& stmts = place.block->stmts;
   for (size_t b = 0; b < stmts.size(); ++b) {
-    if (!stmts[b].special() || stmts[b].special()->name != "barrier") continue;
+    if (!is_barrier(stmts[b])) continue;
     for (size_t i = 0; i < stmts.size(); ++i) {
       if (i == b || !stmts[i].block()) continue;
       const size_t first = std::min(i, b), second = std::max(i, b);
@@ -204,7 +205,7 @@ bool runs(const Place& place) {
 
 // The unit is that of the nearest location.
 void check_pipeline(const Place& place, const VerifyOptions& options, Findings& findings) {
-  const int64_t points = place.block->tags.integer("pipeline").value_or(1);
+  const int64_t points = place.block->tags.integer(tag::kPipeline).value_or(1);
   if (points < 2 || !options.pipeline_depths) return;
   const Place* at = &place;
   while (at && at->block->location.empty()) at = at->parent;
@@ -217,7 +218,7 @@ void check_pipeline(const Place& place, const VerifyOptions& options, Findings& 
 }
 
 void check_stencil_name(const Place& place, const VerifyOptions& options, Findings& findings) {
-  const TagValue* tag = place.block->tags.find("stencil");
+  const TagValue* tag = place.block->tags.find(tag::kStencil);
   if (!tag) return;
   const auto* name = std::get_if<std::string>(tag);
   if (!name || name->empty())
@@ -238,7 +239,7 @@ void check_stencil_name(const Place& place, const VerifyOptions& options, Findin
 void check_order(const Program& program, const VerifyOptions& options, Findings& findings) {
   visit_blocks(program.entry, [&](const Place& place) {
     if (findings.full()) return;
-    if (place.block->tags.has("deps")) check_deps(place, findings);
+    if (place.block->tags.has(tag::kDeps)) check_deps(place, findings);
     check_pipeline(place, options, findings);
     check_stencil_name(place, options, findings);
     if (!options.units || !runs(place)) return;

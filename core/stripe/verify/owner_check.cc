@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "stria/base/text.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/verify/access_rules.h"
 
 namespace stria::stripe {
@@ -39,7 +40,7 @@ const LocationUnit* unit_around(const Level& leaf, const std::string& unit, cons
 bool in_stencil(const Access& access) {
   for (const Level* at = access.level.get(); at && at->depth > access.view.depth;
        at = at->around.get())
-    if (at->block->tags.has("stencil")) return true;
+    if (at->block->tags.has(tag::kStencil)) return true;
   return false;
 }
 

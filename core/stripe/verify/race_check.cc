@@ -7,6 +7,7 @@
 #include <set>
 
 #include "stria/base/text.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/verify/access_rules.h"
 
 namespace stria::stripe {
@@ -21,7 +22,7 @@ std::vector<std::string> all_variables(const Level& level) {
 }
 
 std::vector<std::string> parallel_variables(const Level& level) {
-  return level.block->tags.has("parallel") ? all_variables(level) : located_variables(level);
+  return level.block->tags.has(tag::kParallel) ? all_variables(level) : located_variables(level);
 }
 
 // The variable is one of the access's level or of a level around it.
@@ -144,10 +145,10 @@ void check_races(const Place& place, const Level& level, const std::vector<Acces
     check_points(place, parallel, "points of its parallel indices", level, inside, verdicts);
   const std::vector<std::string> all = all_variables(level);
   if (all.size() == parallel.size()) return;
-  if (asked.races && tags.has("vector"))
+  if (asked.races && tags.has(tag::kVector))
     check_points(place, all, "lanes of its vector over", level, inside, verdicts);
   // One point at a time is no pipeline.
-  if (asked.pipelines && tags.integer("pipeline").value_or(1) > 1)
+  if (asked.pipelines && tags.integer(tag::kPipeline).value_or(1) > 1)
     check_points(place, all, "points of its pipeline over", level, inside, verdicts);
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "stria/base/text.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/verify/access_rules.h"
 #include "stria/stripe/verify/owner_forms.h"
 
@@ -293,7 +294,7 @@ class StencilCheck {
 }  // namespace
 
 void check_stencil(const Place& place, const std::vector<Access>& inside, Verdicts& verdicts) {
-  const auto* name = std::get_if<std::string>(place.block->tags.find("stencil"));
+  const auto* name = std::get_if<std::string>(place.block->tags.find(tag::kStencil));
   const std::vector<Stencil>& known = *verdicts.options.stencils;
   auto stencil = std::find_if(known.begin(), known.end(),
                               [&](const Stencil& s) { return name && s.name == *name; });

@@ -10,6 +10,7 @@
 #include "stria/stripe/agents.h"
 #include "stria/stripe/allocation_lives.h"
 #include "stria/stripe/scalar_types.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/text/lexer.h"
 #include "stria/stripe/text/parser.h"
 #include "stria/stripe/text/printer.h"
@@ -56,7 +57,7 @@ class BlockNames {
     if (!looked_) look();
     auto at = first_write_.find(name);
     // Roles run beside each other.
-    return at != first_write_.end() && (at->second < position || block_.tags.has("roles"));
+    return at != first_write_.end() && (at->second < position || block_.tags.has(tag::kRoles));
   }
 
  private:
@@ -82,7 +83,7 @@ class BlockNames {
 // Whether a block that views something as `ref` (inout) reads it before it has written it: decided
 // by the first statement that touches it.
 bool reads_first(const Block& block, const Refinement& ref) {
-  if (block.tags.has("roles")) return false;  // one role may write what another reads
+  if (block.tags.has(tag::kRoles)) return false;  // one role may write what another reads
   auto among = [&](const std::vector<std::string>& names) {
     return std::find(names.begin(), names.end(), ref.into) != names.end();
   };
@@ -131,7 +132,10 @@ class StructureCheck {
     while (names_.size() > static_cast<size_t>(place.depth)) names_.pop_back();
     names_.emplace_back(block);
     texts(place);
-    tags(place, block.tags, "the block");
+    tags(place, block.tags, "the block",
+         !place.parent      ? TagPlaces::program
+         : place.depth == 1 ? TagPlaces::section
+                            : TagPlaces::block);
     indices(place);
     for (const Affine& form : block.constraints)
       names_of(form, block, "an index", [&](const std::string& m) {
@@ -166,11 +170,26 @@ class StructureCheck {
         findings_.add(place, fmt::format("the comment '{}' holds a line break", comment));
   }
 
-  void tags(const Place& place, const Tags& tags, std::string_view what) {
-    for (const Tag& tag : tags.all())
+  // Has another check a message of its own about the tag's value?
+  static bool says_more(std::string_view tag) {
+    return tag == tag::kPipeline || tag == tag::kStencil;
+  }
+
+  // `where` is the one place that it is.
+  void tags(const Place& place, const Tags& tags, std::string_view what, TagPlaces where) {
+    for (const Tag& tag : tags.all()) {
       if (!is_identifier(tag.name))
         findings_.add(place, fmt::format("{} has the tag '{}', which is no name", what, tag.name));
-    if (const TagValue* depth = tags.find("pipeline")) {
+      const KnownTag* known = known_tag(tag.name);
+      if (!known || !known->is_reserved()) continue;
+      if (!includes(known->places, where))
+        findings_.add(place, fmt::format("{} is tagged #{}, which stands on {}", what, tag.name,
+                                         places_as_text(known->places)));
+      else if (!has_kind(tag.value, known->value) && !says_more(tag.name))
+        findings_.add(place, fmt::format("{} is tagged #{}, which takes {}", what, tag.name,
+                                         name_of(known->value)));
+    }
+    if (const TagValue* depth = tags.find(tag::kPipeline)) {
       auto* number = std::get_if<int64_t>(depth);
       if (!number || *number < 1)
         findings_.add(place, "#pipeline needs a number of points of at least 1");
@@ -189,7 +208,7 @@ class StructureCheck {
       if (index.range < 0)
         findings_.add(place,
                       fmt::format("index '{}' has the negative range {}", index.name, index.range));
-      tags(place, index.tags, fmt::format("index '{}'", index.name));
+      tags(place, index.tags, fmt::format("index '{}'", index.name), TagPlaces::index);
       bool passed = index.affine && index.range == 1;
       own += !passed;
       if (!index.affine) continue;
@@ -205,7 +224,7 @@ class StructureCheck {
                                          index.affine->to_string(), m));
       });
     }
-    if (block.tags.has("vector") && own != 1)
+    if (block.tags.has(tag::kVector) && own != 1)
       findings_.add(
           place,
           fmt::format("a #vector block has one index beside those passed from outside, this has {}",
@@ -252,7 +271,7 @@ class StructureCheck {
     const Block& block = *place.block;
     auto report = [&](const std::string& m) { findings_.add(place, ref, m); };
     if (!is_identifier(ref.into)) report(fmt::format("'{}' is no name", ref.into));
-    tags(place, ref.tags, fmt::format("refinement '{}'", ref.into));
+    tags(place, ref.tags, fmt::format("refinement '{}'", ref.into), TagPlaces::refinement);
     size_t rank = ref.shape.rank();
     if (ref.access.size() != rank)
       report(
@@ -261,10 +280,10 @@ class StructureCheck {
     for (const Dim& dim : ref.shape.dims)
       if (dim.size < 0) report(fmt::format("the size {} is negative", dim.size));
     location(ref.location, block, rank, true, report);
-    for (const char* tag : {"clamp", "zero_fill"})
+    for (const char* tag : {tag::kClamp, tag::kZeroFill})
       if (ref.tags.has(tag) && ref.dir != RefDir::in)
         report(fmt::format("only what is read (in) may be #{}", tag));
-    if (ref.tags.has("clamp") && ref.tags.has("zero_fill"))
+    if (ref.tags.has(tag::kClamp) && ref.tags.has(tag::kZeroFill))
       report("it is #clamp and #zero_fill: what a load from outside gives is open");
     if (ref.dir == RefDir::none) {
       allocation(ref, placing_block(place, ref), report);
@@ -414,13 +433,13 @@ class StructureCheck {
     for (size_t i = 0; i < block.stmts.size() && !findings_.full(); ++i) {
       const Statement& stmt = block.stmts[i];
       auto report = [&](const std::string& m) { findings_.add(place, i, m); };
-      tags(place, stmt.tags, fmt::format("statement {}", i));
+      tags(place, stmt.tags, fmt::format("statement {}", i), TagPlaces::nowhere);
       dependencies(stmt, i, report);
       if (const Block* inner = stmt.block()) {
         if (!stmt.tags.empty()) report("tags of a block statement belong to the block");
-        Part inner_part = part == Part::entry && inner->tags.has("prologue") ? Part::prologue
-                          : part == Part::entry                              ? Part::main
-                                                                             : part;
+        Part inner_part = part == Part::entry && inner->tags.has(tag::kPrologue) ? Part::prologue
+                          : part == Part::entry                                  ? Part::main
+                                                                                 : part;
         this->block({&place, inner, i, place.depth + 1, {}}, inner_part);
         continue;
       }
@@ -525,7 +544,7 @@ class StructureCheck {
   static bool reads_beyond(const Place& place, const Refinement& ref) {
     const Refinement* view = &ref;
     for (const Place* at = place.parent; view; at = at->parent) {
-      if (view->tags.has("clamp") || view->tags.has("zero_fill")) return true;
+      if (view->tags.has(tag::kClamp) || view->tags.has(tag::kZeroFill)) return true;
       if (!at || view->dir == RefDir::none) return false;
       view = at->block->find_ref(view->from);
     }
@@ -601,13 +620,13 @@ class StructureCheck {
 // #program with #main as its last block, #prologue before it, both without indices.
 void check_program(const Program& program, const Place& place, Findings& findings) {
   const Block& entry = program.entry;
-  if (!entry.tags.has("program")) findings.add(place, "the outermost block is tagged #program");
+  if (!entry.tags.has(tag::kProgram)) findings.add(place, "the outermost block is tagged #program");
   if (!entry.idxs.empty()) findings.add(place, "the #program block has no indices");
   int mains = 0, prologues = 0;
   for (size_t i = 0; i < entry.stmts.size(); ++i) {
     const Block* block = entry.stmts[i].block();
     if (!block) continue;
-    bool is_main = block->tags.has("main"), is_prologue = block->tags.has("prologue");
+    bool is_main = block->tags.has(tag::kMain), is_prologue = block->tags.has(tag::kPrologue);
     mains += is_main;
     prologues += is_prologue;
     if (is_main == is_prologue)

@@ -11,6 +11,7 @@
 
 #include "cuda/emit/hopper_instructions.h"
 #include "stria/stripe/agents.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::cuda {
 namespace {
@@ -98,7 +99,7 @@ class Printer {
     }
     for (const Refinement& ref : block.refs) {
       if (ref.dir == RefDir::none) {
-        if (block.tags.has("program")) continue;
+        if (block.tags.has(stripe::tag::kProgram)) continue;
         out.views[ref.into] = {&ref, std::vector<Affine>(ref.shape.rank())};
         continue;
       }
@@ -118,7 +119,7 @@ class Printer {
     for (const stripe::Index& index : block.idxs) {
       if (index.range == 1 || values.contains(index.name)) continue;
       const std::string name = fresh(index.name);
-      if (block.tags.has("unroll")) line("#pragma unroll");
+      if (block.tags.has(stripe::tag::kUnroll)) line("#pragma unroll");
       line("for (int {0} = 0; {0} < {1}; ++{0}) {{", name, index.range);
       ++depth_;
       ++open_loops_;
@@ -178,7 +179,7 @@ class Printer {
     for (const Refinement& ref : block.refs)
       if (ref.dir == RefDir::none) STRIA_RETURN_IF_ERROR(shared(ref));
     if (block.stmts.size() != 1 || !block.stmts[0].block() ||
-        !block.stmts[0].block()->tags.has("roles"))
+        !block.stmts[0].block()->tags.has(stripe::tag::kRoles))
       return unsupported("block {}: a kernel of one #roles block is printed", block.name);
     const Block& roles = *block.stmts[0].block();
     STRIA_ASSIGN(Scope inside, enter(roles, scope));
@@ -233,7 +234,7 @@ class Printer {
       for (size_t d = 0; d + 1 < ref->shape.dims.size(); ++d) count *= ref->shape.dims[d].size;
       line("  for (int i = 0; i < {}; ++i) stria_init(shared + {} + 8 * i, {});", count,
            address_[ref],
-           *ref->tags.integer("arrivals") * (among(by_role_) ? kWarpGroup / kWarp : 1));
+           *ref->tags.integer(stripe::tag::kArrivals) * (among(by_role_) ? kWarpGroup / kWarp : 1));
     }
     line("  asm volatile(\"fence.mbarrier_init.release.cluster;\");");
     line("}}");
@@ -252,7 +253,7 @@ class Printer {
     line("if (group >= {} && group < {}) {{{}", first, first + count,
          block.comments.empty() ? "" : "  // " + block.comments[0]);
     ++depth_;
-    if (const auto registers = block.tags.integer("registers"))
+    if (const auto registers = block.tags.integer(stripe::tag::kRegisters))
       line("asm volatile(\"setmaxnreg.{}.sync.aligned.u32 {};\");",
            *registers < kRegistersAtFirst ? "dec" : "inc", *registers);
     std::map<std::string, Affine> values;
@@ -286,7 +287,7 @@ class Printer {
         const View& at = scope.views.at(stmt.special()->outputs[0]);
         line("__syncwarp();");
         line("if (lane == 0) stria_arrive({});", barrier_text(at));
-      } else if (inner && inner->tags.has("async")) {
+      } else if (inner && inner->tags.has(stripe::tag::kAsync)) {
         STRIA_RETURN_IF_ERROR(async(*inner, scope));
       } else if (inner && inner->location.empty()) {
         const int before = open_loops_;
@@ -332,7 +333,7 @@ class Printer {
     if (signal == nullptr) return unsupported("block {}: it arrives nowhere", block.name);
     const std::string& unit = block.location.path.back().name;
     if (unit == "TMA") return copy(block, scope, *signal);
-    if (unit != "TENSOR" || !block.tags.has("in_order"))
+    if (unit != "TENSOR" || !block.tags.has(stripe::tag::kInOrder))
       return unsupported("block {}: asynchronous are TMA, and TENSOR in order", block.name);
     line("asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");");
     STRIA_RETURN_IF_ERROR(products(block, scope));
@@ -382,7 +383,7 @@ class Printer {
     for (const Statement& stmt : block.stmts) {
       const Block* inner = stmt.block();
       if (!inner) return unsupported("block {}: products are blocks", block.name);
-      const stripe::TagValue* name = inner->tags.find("stencil");
+      const stripe::TagValue* name = inner->tags.find(stripe::tag::kStencil);
       if (!name) {
         const int before = open_loops_;
         STRIA_ASSIGN(auto values, loops(*inner, {}));
@@ -435,7 +436,7 @@ class Printer {
   // Statements of a lane.
   Status leaf(const Block& block, const Scope& scope) {
     for (const Statement& stmt : block.stmts) {
-      if (const Block* inner = stmt.block(); inner && inner->tags.has("vector")) {
+      if (const Block* inner = stmt.block(); inner && inner->tags.has(stripe::tag::kVector)) {
         STRIA_RETURN_IF_ERROR(pair(*inner, scope));
       } else if (inner) {
         const int before = open_loops_;

@@ -7,6 +7,7 @@
 
 #include "stria/base/text.h"
 #include "stria/stripe/agents.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::sim {
 namespace {
@@ -183,7 +184,7 @@ class AgentLowering {
         return {};
       }
       begin_point(top);
-      if (top.block->tags.has("roles")) {
+      if (top.block->tags.has(stripe::tag::kRoles)) {
         begin_roles(agent);
         return {};
       }
@@ -204,7 +205,7 @@ class AgentLowering {
       if (holds_phases(ref)) {
         auto phases = std::make_shared<Phases>();
         phases->name = ref.into;
-        phases->arrivals = ref.tags.integer("arrivals").value_or(1);
+        phases->arrivals = ref.tags.integer(stripe::tag::kArrivals).value_or(1);
         top.phases[ref.into] = {std::move(phases), &ref, std::vector<int64_t>(ref.shape.rank(), 0)};
       } else if (const auto view = top.outer.find(ref.from);
                  ref.dir != RefDir::none && view != top.outer.end()) {
@@ -226,7 +227,7 @@ class AgentLowering {
       return {};
     }
     const Block* inner = stmt.block();
-    if (inner && inner->tags.has("async")) return begin_async(agent, top, *inner);
+    if (inner && inner->tags.has(stripe::tag::kAsync)) return begin_async(agent, top, *inner);
     if (inner && has_agents(*inner)) {
       // The frame moves when the stack grows.
       Frame next = frame(*inner, starts(*inner, top.point), top.memories, top.phases, top.unit);
@@ -243,7 +244,7 @@ class AgentLowering {
   // nothing of barriers.
   Status begin_async(Agent& agent, const Frame& top, const Block& block) {
     Block work = block;
-    work.tags.remove("async");
+    work.tags.remove(stripe::tag::kAsync);
     std::vector<PhaseView> signals;
     Frame inside = frame(block, starts(block, top.point), top.memories, top.phases, top.unit);
     if (!inside.advance()) return {};
@@ -255,7 +256,7 @@ class AgentLowering {
       return true;
     });
     std::vector<uint32_t> before = agent.after;
-    const bool in_order = block.tags.has("in_order");
+    const bool in_order = block.tags.has(stripe::tag::kInOrder);
     if (in_order) add(before, agent.in_order[inside.unit]);
     STRIA_ASSIGN(const Fragment task, how_.lower(*top.block, Statement(std::move(work)),
                                                  top.memories, top.point, top.unit));

@@ -11,6 +11,7 @@
 #include "stria/base/text.h"
 #include "stria/cost/block/unit_operation.h"
 #include "stria/stripe/agents.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::sim {
 namespace {
@@ -34,7 +35,7 @@ class Lowering {
     std::vector<uint32_t> exit;  // of each statement
     std::map<std::string, UnitInstance> memories;
     for (const Refinement& ref : part.refs) memories[ref.into] = memory_of(ref, {}, nullptr);
-    const bool by_deps = part.tags.has("deps");
+    const bool by_deps = part.tags.has(stripe::tag::kDeps);
     for (size_t s = 0; s < part.stmts.size(); ++s) {
       statement_ = static_cast<uint32_t>(s);
       const Statement& stmt = part.stmts[s];
@@ -74,8 +75,8 @@ class Lowering {
   // A name as "swap_in A", by the tensor that is there before and after; "" without the tags of the
   // pass `schedule`.
   static std::string name_of_transfer(const Block& block) {
-    if (block.tags.has("swap_in")) return "swap_in " + first_of(block, RefDir::in);
-    return block.tags.has("swap_out") ? "swap_out " + first_of(block, RefDir::out) : "";
+    if (block.tags.has(stripe::tag::kSwapIn)) return "swap_in " + first_of(block, RefDir::in);
+    return block.tags.has(stripe::tag::kSwapOut) ? "swap_out " + first_of(block, RefDir::out) : "";
   }
 
   bool is_transfer(const Block& block) const {
@@ -114,7 +115,8 @@ class Lowering {
   }
   // Points that any instances of the unit take at once, as cores take parts of a kernel.
   static bool is_spread(const Block& block) {
-    return block.tags.has("parallel") && !block.location.empty() && !block.stmts.empty() &&
+    return block.tags.has(stripe::tag::kParallel) && !block.location.empty() &&
+           !block.stmts.empty() &&
            std::all_of(block.stmts.begin(), block.stmts.end(),
                        [](const Statement& stmt) { return stmt.block() != nullptr; });
   }
@@ -326,9 +328,9 @@ class Lowering {
     const auto count = static_cast<uint64_t>(points);
     const bool allocates = std::any_of(block.refs.begin(), block.refs.end(),
                                        [](const Refinement& r) { return r.dir == RefDir::none; });
-    uint64_t depth =
-        static_cast<uint64_t>(std::max<int64_t>(1, block.tags.integer("pipeline").value_or(1)));
-    if (block.tags.has("parallel") && !allocates) depth = count;
+    uint64_t depth = static_cast<uint64_t>(
+        std::max<int64_t>(1, block.tags.integer(stripe::tag::kPipeline).value_or(1)));
+    if (block.tags.has(stripe::tag::kParallel) && !allocates) depth = count;
     const bool in_order = sums_over_points(block, names);
     if (moves && count > 1)
       return lower_points(block, memories, point, unit, count, depth, in_order);
@@ -363,7 +365,7 @@ class Lowering {
         waited[of] = true;
         before.insert(before.end(), exits[of].begin(), exits[of].end());
       };
-      if (block.tags.has("deps"))
+      if (block.tags.has(stripe::tag::kDeps))
         for (int64_t dep : block.stmts[s].deps) wait_for(static_cast<size_t>(dep));
       else if (s > 0)
         wait_for(s - 1);

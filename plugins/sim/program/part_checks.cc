@@ -9,6 +9,7 @@
 
 #include "stria/base/text.h"
 #include "stria/stripe/statement_conflicts.h"
+#include "stria/stripe/tags.h"
 #include "stria/stripe/walk.h"
 
 namespace stria::sim {
@@ -95,7 +96,7 @@ Status check_capacity(const stripe::Program& program, const HardwareModel& model
         continue;
       }
       const int64_t copies =
-          std::max<int64_t>(1, place.block->tags.integer("pipeline").value_or(1));
+          std::max<int64_t>(1, place.block->tags.integer(stripe::tag::kPipeline).value_or(1));
       const int64_t end = ref.offset_bytes + ref.shape.span_bytes() * copies;
       if (memory->size_bytes > 0 && end > memory->size_bytes)
         status =
@@ -117,7 +118,7 @@ Status check_order(const stripe::Program& program, const Block& part,
     int64_t begin = 0, end = 0;
   };
   std::vector<Bytes> bytes;
-  const bool placed = program.entry.tags.has("placed");
+  const bool placed = program.entry.tags.has(stripe::tag::kPlaced);
   for (const Refinement& ref : part.refs) {
     const Refinement* at = ref.dir == RefDir::none ? &ref : program.entry.find_ref(ref.from);
     if (!at) return not_found("'{}' is of no tensor of the program", ref.into);

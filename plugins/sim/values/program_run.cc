@@ -4,6 +4,7 @@
 #include <memory>
 #include <numeric>
 
+#include "stria/stripe/tags.h"
 #include "values/part_values.h"
 
 namespace stria::sim {
@@ -21,7 +22,7 @@ Status run_program(const stripe::Program& program, const PartOrder& order,
   for (const auto& [part, given] : parts) {
     if (!part || part->stmts.empty()) continue;
     STRIA_ASSIGN(const PartValues values,
-                 PartValues::make(*part, program.entry.tags.has("placed")));
+                 PartValues::make(*part, program.entry.tags.has(stripe::tag::kPlaced)));
     std::vector<void*> arguments;
     for (const PartValues::Argument& argument : values.arguments()) {
       const stripe::Refinement& ref = *part->find_ref(argument.name);

@@ -16,7 +16,7 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 // Rows of A come through a ring of two rows; C is twice A.
-constexpr const char* kRing = R"(stripe 1.0
+constexpr const char* kRing = R"(stripe 1.1
 0: #program block [] (
     none new@0 A[0, 0] fp32(4:8, 8:1)
     none new@0 C[0, 0] fp32(4:8, 8:1)
@@ -149,7 +149,7 @@ TEST(Concurrent, ABarrierThatIsSkippedIsFound) {
 
 // Rule S17, rule S19: two asynchronous blocks add to one row. In order they do so one after the
 // other; otherwise the second may store what the first has not stored yet.
-constexpr const char* kTwice = R"(stripe 1.0
+constexpr const char* kTwice = R"(stripe 1.1
 0: #program block [] (
     none new@0 A[0] fp32(8:1)
     none new@0 C[0] fp32(8:1)

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "stria/base/file.h"
 #include "stria/base/text.h"
 #include "stria/pass/pipeline.h"
@@ -247,7 +249,12 @@ TEST(FormerNames, OfCoresPassesBindTheirPresets) {
                                      empty_hardware_model(), core);
       ASSERT_TRUE(pipeline.ok()) << former.name << ": " << pipeline.status().to_string();
       EXPECT_EQ(pipeline->steps[0].pass, pass.name);
-      EXPECT_EQ(pipeline->notes.size(), 1U);
+      // Beside it may be said that nothing makes the tags that the pass requires.
+      EXPECT_EQ(std::count_if(pipeline->notes.begin(), pipeline->notes.end(),
+                              [](const std::string& note) {
+                                return note.find("is now called") != std::string::npos;
+                              }),
+                1);
     }
 }
 

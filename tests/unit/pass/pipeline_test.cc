@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "stria/base/file.h"
@@ -239,17 +240,30 @@ TEST(AllPasses, AreSortedDescribedAndDocumented) {
 }
 
 TEST(AllPasses, ThePipelinesOfThePluginsLoad) {
-  for (const char* plugin : {"llvm_cpu/hw/cpu.json llvm_cpu/passes/cpu.json",
-                             "reference/hw/reference.json reference/passes/reference.json"}) {
-    std::string both = plugin;
-    std::string hw = both.substr(0, both.find(' ')), passes = both.substr(both.find(' ') + 1);
-    std::string root = std::string(STRIA_SOURCE_DIR) + "/plugins/";
-    auto model = load_hardware_model({hw, read_file(root + hw).value()});
-    ASSERT_TRUE(model.ok()) << model.status().to_string();
-    auto loaded = parse_pipeline({passes, read_file(root + passes).value()}, {}, *model,
-                                 passes::pass_registry());
-    EXPECT_TRUE(loaded.ok()) << loaded.status().to_string();
+  const std::filesystem::path root = STRIA_SOURCE_DIR "/plugins";
+  int seen = 0;
+  for (const auto& folder : std::filesystem::directory_iterator(root)) {
+    const std::filesystem::path manifest = folder.path() / "plugin.json";
+    if (!std::filesystem::exists(manifest)) continue;
+    const nlohmann::json read = nlohmann::json::parse(read_file(manifest.string()).value());
+    for (const auto& [kind, files] : read.at("devices").items()) {
+      const std::string hw = folder.path() / files.at("hw").get<std::string>();
+      const std::string passes = folder.path() / files.at("pipeline").get<std::string>();
+      // The simulator's models are those of the project.
+      const std::string model_file = std::filesystem::exists(hw)
+                                         ? hw
+                                         : STRIA_SOURCE_DIR "/hwmodels/templates/" +
+                                               std::filesystem::path(hw).filename().string();
+      auto model = load_hardware_model({model_file, read_file(model_file).value()});
+      ASSERT_TRUE(model.ok()) << model.status().to_string();
+      PipelineSource source(passes, read_file(passes).value());
+      source.of_manifest = true;
+      auto loaded = parse_pipeline(source, {}, *model, passes::pass_registry());
+      EXPECT_TRUE(loaded.ok()) << loaded.status().to_string();
+      ++seen;
+    }
   }
+  EXPECT_GE(seen, 8);
 }
 
 }  // namespace

@@ -171,8 +171,8 @@ TEST(Parser, RefusesOtherVersions) {
   ASSERT_FALSE(program.ok());
   EXPECT_EQ(program.status().code(), StatusCode::incompatible);
   EXPECT_THAT(program.status().message(),
-              HasSubstr("the text is Stripe 2.0, this build reads Stripe 1.0"));
-  EXPECT_THAT(message_of("stripe 1.1\n"), HasSubstr("Stripe 1.1"));
+              HasSubstr("the text is Stripe 2.0, this build reads Stripe 1.1"));
+  EXPECT_THAT(message_of("stripe 1.2\n"), HasSubstr("Stripe 1.2"));
   EXPECT_THAT(message_of("stripe x\n"), HasSubstr("expected the version"));
   EXPECT_THAT(message_of("stripe 99999999999.1\n"), HasSubstr("expected the version"));
 }

@@ -70,6 +70,7 @@ Outcome find_files(const SimOptions& options, Target& target) {
                                        [plugin = records[0].plugin, kind](const std::string& name) {
                                          return plugin.read_fragment(kind, name);
                                        });
+      target.pipeline.of_manifest = true;
     }
   }
   STRIA_OR_FAIL(target.hw, ExitCode::program, read_source(hw, kMaxJsonBytes));
