@@ -27,7 +27,8 @@ std::string spelled(const KnownTag& tag) {
 }
 
 std::string setters(const KnownTag& tag) {
-  if (tag.set_by.empty()) return "steps of a pipeline";
+  if (tag.set_by.empty())
+    return tag.is_reserved() ? "programs written by hand" : "steps of a pipeline";
   std::vector<std::string> out;
   for (const std::string& by : split(tag.set_by, ' '))
     out.push_back(by == "lowering" ? by : "`" + by + "`");
