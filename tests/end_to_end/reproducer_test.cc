@@ -13,6 +13,7 @@ namespace stria::end_to_end {
 namespace {
 
 using testing::AllOf;
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
@@ -201,7 +202,9 @@ TEST_F(ReproducerTest, ATimeLimitLeavesNone) {
   const Ended ended =
       run("run p.tile --input A=random:1 --shape A=4 --device llvm_cpu --time-limit 0.001");
   if (ended.code != 0) {
-    EXPECT_THAT(ended.err, HasSubstr("after 0.001 s"));
+    // A wait ends in time, or the watch over the plugin's calls is first.
+    EXPECT_THAT(ended.err,
+                AnyOf(HasSubstr("after 0.001 s"), HasSubstr("the time limit is 0.001 s")));
   }
   EXPECT_THAT(reproducers(), IsEmpty());
 }

@@ -41,9 +41,10 @@ RuntimeOptions runtime_options(double time_limit_s, unsigned threads) {
                                            double seconds) {
     // The thread that waits cannot be brought back, and may hold any lock: of the streams, too.
     const std::string text = fmt::format(
-        "stria: plugin {}: {} has not returned after {:.1f} s, the time limit is "
+        "stria: plugin {}: {} has not returned after {} s, the time limit is "
         "{:g} s: the plugin hangs\n",
-        plugin, function, seconds, limit);
+        plugin, function,
+        seconds < 0.1 ? fmt::format("{:.2g}", seconds) : fmt::format("{:.1f}", seconds), limit);
     (void)!::write(STDERR_FILENO, text.data(), text.size());
     leave(static_cast<int>(ExitCode::device));
   };
