@@ -3,7 +3,7 @@
 # Runs the tests of the package onnx on every plugin and on ONNX Runtime, prints one table, and compares ours
 # with tests/onnx/expected.json. Makes what is missing: packages, build, cases.
 #   tools/onnx_conformance.sh [option of tools/onnx/onnx_conformance.py…]     --only 'test_conv*' for some
-#   tools/onnx_conformance.sh --table tests/onnx/results.txt                  publishes the table
+#   tools/onnx_conformance.sh --table tests/onnx/results_MACHINE.txt          publishes the table
 
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
