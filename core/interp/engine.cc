@@ -273,9 +273,12 @@ bool Engine<kBounds>::run_point(Frame& frame) {
       case Op::copy:
         if (!whole_view(frame, stmt)) return false;
         break;
-      case Op::barrier:
+      case Op::barrier: break;
+      // Kernels that have them run by the machine of agents.
       case Op::wait:
-      case Op::arrive: break;
+      case Op::arrive:
+        status_ = invalid_argument("block {}: what waits or arrives stands in a kernel", plan.name);
+        return false;
     }
   }
   return true;

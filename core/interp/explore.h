@@ -16,7 +16,8 @@ struct Exploration {
   int64_t runs = 0;
   bool concurrent = false;  // several agents go on at once somewhere; else one run says all
   // The shortest interleaving found that fails, and how; none: all runs gave the same. A race is
-  // told rather than phases out of order that it leads to.
+  // told rather than phases out of order that it leads to. Tensors of floats are not compared
+  // where agents combine into one element in any order (M10).
   std::optional<Interleaving> failing;
   Status failure;
 };

@@ -12,6 +12,7 @@ Events& Events::operator+=(const Events& other) {
   clamped_reads += other.clamped_reads;
   dropped_writes += other.dropped_writes;
   concurrent_steps += other.concurrent_steps;
+  unordered_sums += other.unordered_sums;
   return *this;
 }
 

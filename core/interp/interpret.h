@@ -37,6 +37,9 @@ struct Events {
   int64_t clamped_reads = 0;     // loads moved into range: #clamp, #zero_fill, chosen coordinates
   int64_t dropped_writes = 0;    // stores whose chosen coordinate is outside the view
   int64_t concurrent_steps = 0;  // of kernels in which several agents go on at once (S16)
+  // Stores that combine into an element of floats in any order with those of another agent: how it
+  // is rounded depends on the interleaving (M10).
+  int64_t unordered_sums = 0;
   Events& operator+=(const Events& other);
   bool operator==(const Events&) const = default;
 };

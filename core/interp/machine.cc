@@ -57,7 +57,6 @@ Status Machine::run() {
 }
 
 Agent* Machine::pick(Agent* current) {
-  // Nobody but the one that goes on can change who may: it does so where it releases or ends.
   Agent* best = nullptr;
   const bool sticks = how_.seed == 0 && !how_.late;
   if (sticks && !current->ended && !is_blocked(*current)) return current;
@@ -180,7 +179,8 @@ Status Machine::begin_point(Agent& agent, Activation& top) {
   // An asynchronous block says at its first point where it will arrive.
   if (agent.is_async && agent.stack.size() == 1 && agent.arrives_at.empty())
     for (size_t r = 0; r < top.plan->refs.size(); ++r)
-      if (top.plan->refs[r].arrivals > 0 && top.plan->refs[r].parent >= 0) {
+      if (top.plan->refs[r].arrivals > 0 && top.plan->refs[r].parent >= 0 &&
+          top.plan->refs[r].dir != stripe::RefDir::in) {
         STRIA_ASSIGN(PhaseOf at, phase_of(top, r, true));
         agent.arrives_at.push_back(std::move(at));
       }

@@ -107,6 +107,8 @@ Status Machine::aggregate(Agent& agent, Activation& top, const StmtPlan& stmt, i
   Aggregating& running = *view.aggregating;
   STRIA_RETURN_IF_ERROR(
       view.memory->touch(agents_, agent, offset, Touch::combine, &running, *top.plan));
+  events_.unordered_sums += view.memory->unordered_combinations && is_float(running.agg.type);
+  view.memory->unordered_combinations = false;
   Buffer& buffer = *view.memory->buffer;
   const int64_t at = offset - buffer.lowest;
   TypedValue current;

@@ -49,6 +49,7 @@ Status SharedMemory::touch(const Agents& all, const Agent& agent, int64_t offset
   for (const SharedAccess& other : seen.others) {
     const bool together = !alone && other.touch == how && other.into == into;
     if (!together && !ordered(other)) return race(other);
+    unordered_combinations |= how == Touch::combine && !ordered(other);
   }
   if (alone) {
     seen.write = now;

@@ -42,6 +42,7 @@ struct SharedMemory {
   std::string name;
   int64_t arrivals = 0;  // that complete a phase, if these are barriers
   std::unordered_map<int64_t, PhaseBarrier> barriers;
+  bool unordered_combinations = false;  // into one element, by agents of which none waits
 
   // Records that `agent` touches the element in `block`; a race with what others did is an error.
   // `all` are the agents by their numbers.

@@ -183,12 +183,19 @@ class Printer {
       return unsupported("block {}: a kernel of one #roles block is printed", block.name);
     const Block& roles = *block.stmts[0].block();
     STRIA_ASSIGN(Scope inside, enter(roles, scope));
-    count_arrivals(roles);
-    STRIA_RETURN_IF_ERROR(barriers());
+    std::string other;  // what stands before the roles, and then they
+    std::swap(body_, other);
     line(
         "const int group = threadIdx.x / {}, warp = threadIdx.x / {} % 4, lane = threadIdx.x % {};",
         kWarpGroup, kWarp, kWarp);
     for (const Statement& stmt : roles.stmts) STRIA_RETURN_IF_ERROR(role(*stmt.block(), inside));
+    // Who arrives at each barrier is known only now.
+    std::swap(body_, other);
+    STRIA_RETURN_IF_ERROR(barriers());
+    body_ += other;
+    for (const TensorMap& map : out_.maps)
+      if (std::count(out_.pointers.begin(), out_.pointers.end(), map.tensor) > 0)
+        return unsupported("'{}': copies in bulk do not see what lanes have stored", map.tensor);
     finish();
     return Status();
   }
@@ -208,33 +215,18 @@ class Printer {
     return Status();
   }
 
-  // Whether lanes of roles arrive at a barrier, or copies do. Names are unique in such kernels.
-  void count_arrivals(const Block& block) {
-    for (const Statement& stmt : block.stmts) {
-      if (is_arrive(stmt)) by_role_.push_back(stmt.special()->outputs[0]);
-      if (const Block* inner = stmt.block()) {
-        if (is_async(stmt))
-          for (const Refinement& ref : inner->refs)
-            if (is_written(ref)) by_async_.push_back(ref.from);
-        count_arrivals(*inner);
-      }
-    }
-  }
-
   // Each warp of a role arrives for itself.
   Status barriers() {
     line("if (threadIdx.x == 0) {{");
     for (const Refinement* ref : phases_) {
-      const auto among = [&](const std::vector<std::string>& names) {
-        return std::count(names.begin(), names.end(), ref->into) > 0;
-      };
-      if (among(by_role_) == among(by_async_))
-        return unsupported("'{}': roles or copies arrive at a barrier, not both", ref->into);
+      const bool by_role = by_role_.contains(ref);
+      if (by_role == by_copies_.contains(ref))
+        return unsupported("'{}': either roles or copies arrive at a barrier", ref->into);
       int64_t count = 1;
       for (size_t d = 0; d + 1 < ref->shape.dims.size(); ++d) count *= ref->shape.dims[d].size;
       line("  for (int i = 0; i < {}; ++i) stria_init(shared + {} + 8 * i, {});", count,
            address_[ref],
-           *ref->tags.integer(stripe::tag::kArrivals) * (among(by_role_) ? kWarpGroup / kWarp : 1));
+           *ref->tags.integer(stripe::tag::kArrivals) * (by_role ? kWarpGroup / kWarp : 1));
     }
     line("  asm volatile(\"fence.mbarrier_init.release.cluster;\");");
     line("}}");
@@ -285,6 +277,7 @@ class Printer {
         STRIA_RETURN_IF_ERROR(wait(scope.views.at(stmt.special()->inputs[0])));
       } else if (is_arrive(stmt)) {
         const View& at = scope.views.at(stmt.special()->outputs[0]);
+        by_role_.insert(at.allocation);
         line("__syncwarp();");
         line("if (lane == 0) stria_arrive({});", barrier_text(at));
       } else if (inner && inner->tags.has(stripe::tag::kAsync)) {
@@ -329,7 +322,8 @@ class Printer {
     STRIA_ASSIGN(Scope scope, enter(block, outer));
     const View* signal = nullptr;
     for (const Refinement& ref : block.refs)
-      if (holds_phases(*scope.views.at(ref.into).allocation)) signal = &scope.views.at(ref.into);
+      if (is_written(ref) && holds_phases(*scope.views.at(ref.into).allocation))
+        signal = &scope.views.at(ref.into);
     if (signal == nullptr) return unsupported("block {}: it arrives nowhere", block.name);
     const std::string& unit = block.location.path.back().name;
     if (unit == "TMA") return copy(block, scope, *signal);
@@ -370,6 +364,7 @@ class Printer {
                          block.name);
     const auto same = [&](const TensorMap& one) { return one.tensor == map.tensor; };
     if (std::none_of(out_.maps.begin(), out_.maps.end(), same)) out_.maps.push_back(map);
+    by_copies_.insert(signal.allocation);
     const int64_t bytes = map.box[0] * map.box[1] * byte_size(tensor.shape.type);
     line("if (threadIdx.x % {} == 0)", kWarpGroup);
     line("  stria_copy(shared + {} + {} * ({}), &map_{}, {}, {}, {}, {});",
@@ -552,9 +547,9 @@ class Printer {
   std::string body_;
   int depth_ = 0, open_loops_ = 0, variables_ = 0;
   std::vector<const Refinement*> tensors_, phases_;
-  std::map<const Refinement*, int64_t> address_;  // in shared memory
-  std::vector<std::string> by_role_, by_async_;
-  std::map<const Refinement*, Affine> committed_;  // the last phase of groups
+  std::map<const Refinement*, int64_t> address_;     // in shared memory
+  std::set<const Refinement*> by_role_, by_copies_;  // who arrives at a barrier
+  std::map<const Refinement*, Affine> committed_;    // the last phase of groups
   std::map<std::string, std::string> scalars_;
   std::set<std::string> lane_variables_;
   std::set<int64_t> columns_;

@@ -162,13 +162,17 @@ class AgentLowering {
     if (to.size() > kFew) to = {how_.join(out_.graph, to)};
   }
 
-  void arrive(const PhaseView& view, const std::vector<uint32_t>& after) {
+  Status arrive(const PhaseView& view, const std::vector<uint32_t>& after) {
     Phases::One& barrier = view.phases->barriers[view.place()];
+    if (view.start.back() != static_cast<int64_t>(barrier.completed.size()))
+      return invalid_argument("an arrival at phase {} of {}, when {} are complete",
+                              view.start.back(), view.phases->name, barrier.completed.size());
     add(barrier.pending, after);
-    if (++barrier.arrived < view.phases->arrivals) return;
+    if (++barrier.arrived < view.phases->arrivals) return {};
     barrier.arrived = 0;
     barrier.completed.push_back(std::move(barrier.pending));
     barrier.pending.clear();
+    return {};
   }
 
   Status step(Agent& agent) {
@@ -223,8 +227,7 @@ class AgentLowering {
       return {};
     }
     if (is_arrive(stmt)) {
-      arrive(top.phases.at(stmt.special()->outputs[0]), agent.after);
-      return {};
+      return arrive(top.phases.at(stmt.special()->outputs[0]), agent.after);
     }
     const Block* inner = stmt.block();
     if (inner && inner->tags.has(stripe::tag::kAsync)) return begin_async(agent, top, *inner);
@@ -262,7 +265,7 @@ class AgentLowering {
                                                  top.memories, top.point, top.unit));
     const std::vector<uint32_t> exits = append(out_.graph, task, before, kNoTask);
     if (in_order) agent.in_order[inside.unit] = exits;
-    for (const PhaseView& signal : signals) arrive(signal, exits);
+    for (const PhaseView& signal : signals) STRIA_RETURN_IF_ERROR(arrive(signal, exits));
     if (signals.empty()) add(loose_, exits);
     return {};
   }

@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "made_parts.h"
 #include "stria/base/file.h"
 #include "stria/base/text.h"
 #include "stria/pass/pipeline.h"
@@ -113,26 +114,13 @@ Result<std::string> made(const std::string& what, const Followed& followed) {
 
 Result<std::string> pipelines_page(const std::string& page) {
   STRIA_ASSIGN(const Followed followed, follow());
-  static const std::string kBegin = "<!-- made: ", kEnd = "<!-- end -->";
-  std::string out;
-  std::set<std::string> shown;
-  bool inside = false;
-  for (const std::string& line : split(page, '\n')) {
-    if (line == kEnd) inside = false;
-    if (!inside) out += line + "\n";
-    if (!line.starts_with(kBegin)) continue;
-    inside = true;
-    const std::string what = line.substr(kBegin.size(), line.rfind(" -->") - kBegin.size());
-    STRIA_ASSIGN(const std::string text, made(what, followed));
-    shown.insert(what);
-    out += text;
-  }
-  out.pop_back();  // split() gives what is behind the last line's end, too
-  if (inside) return invalid_argument("a mark without '{}'", kEnd);
+  STRIA_ASSIGN(MadePage out, with_made_parts(page, [&](const std::string& what) {
+                 return made(what, followed);
+               }));
   for (const auto& [step, text] : followed.after)
-    if (!shown.count("after " + step))
+    if (!out.made.count("after " + step))
       return invalid_argument("the step '{}' changes a kernel: show what it makes", step);
-  return out;
+  return std::move(out.text);
 }
 
 }  // namespace stria

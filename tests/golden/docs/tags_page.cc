@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "made_parts.h"
 #include "stria/base/text.h"
 #include "stria/stripe/tags.h"
 
@@ -56,29 +57,17 @@ std::string of_the_block() {
 }  // namespace
 
 Result<std::string> tags_page(const std::string& page) {
-  static const std::string kBegin = "<!-- made: ", kEnd = "<!-- end -->";
-  std::string out;
-  std::set<std::string> shown;
-  bool inside = false;
-  for (const std::string& line : split(page, '\n')) {
-    if (line == kEnd) inside = false;
-    if (!inside) out += line + "\n";
-    if (!line.starts_with(kBegin)) continue;
-    inside = true;
-    const std::string what = line.substr(kBegin.size(), line.rfind(" -->") - kBegin.size());
-    shown.insert(what);
-    if (what == "of the block")
-      out += of_the_block();
-    else if (const auto known = kClasses.find(what); known != kClasses.end())
-      out += table_of(known->second);
-    else
-      return invalid_argument("'{}' is nothing that can be made", what);
-  }
-  out.pop_back();  // split() gives what is behind the last line's end, too
-  if (inside) return invalid_argument("a mark without '{}'", kEnd);
+  const auto make = [](const std::string& what) -> Result<std::string> {
+    if (what == "of the block") return of_the_block();
+    if (const auto known = kClasses.find(what); known != kClasses.end())
+      return table_of(known->second);
+    return invalid_argument("'{}' is nothing that can be made", what);
+  };
+  STRIA_ASSIGN(MadePage out, with_made_parts(page, make));
   for (const auto& [name, shown_class] : kClasses)
-    if (!shown.count(name)) return invalid_argument("the tags of class '{}' are not shown", name);
-  return out;
+    if (!out.made.count(name))
+      return invalid_argument("the tags of class '{}' are not shown", name);
+  return std::move(out.text);
 }
 
 }  // namespace stria

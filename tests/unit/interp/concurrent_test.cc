@@ -212,6 +212,55 @@ TEST(Concurrent, BlocksInOrderFollowEachOther) {
   EXPECT_THAT(fault(edited(kTwice, "in done[2]", "in done[1]")), HasSubstr("race on C["));
 }
 
+// It arrives at what it views as an output, and at nothing that it only views.
+TEST(Concurrent, AnAsynchronousBlockArrivesAtItsOutputs) {
+  const std::string viewed = edited(kRing, "              out full[0, 0] u64(1:1, 1:0)\n",
+                                    "              out full[0, 0] u64(1:1, 1:0)\n"
+                                    "              in empty[0, 0] u64(1:1, 1:0)\n");
+  EXPECT_EQ(fault(viewed), "");
+}
+
+// Rule S19, rule M10: two roles add to one sum. How it is rounded depends on the order.
+constexpr const char* kSum = R"(stripe 1.1
+0: #program block [] (
+    none new@0 A[0] fp32(2:1)
+    none new@0 C[0] fp32(1:1)
+) {
+  0: #main block [] (
+      in A[0] fp32(2:1)
+      inout C[0] fp32(1:1)
+  ) {
+    0: #kernel block [] ( // sum
+        in A[0] fp32(2:1)
+        inout C[0]:add.fp32 fp32(1:1)
+    ) {
+      0: #roles block [] (
+          in A[0] fp32(2:1)
+          inout C[0]:add.fp32 fp32(1:1)
+      ) {
+        0: block<UNIT[w]> [w:2, k:50] (
+            in A[w] fp32(1:1)
+            inout C[0]:add.fp32 fp32(1:1)
+        ) {
+          0: $a = load(A)
+          1: $b = exp.fp32($a)
+          2: C = store($b)
+        }
+      }
+    }
+  }
+}
+)";
+
+TEST(Concurrent, TheRoundingOfSumsIsFree) {
+  EXPECT_EQ(fault(kSum), "");
+  // One role stores, and does not add: that is a race.
+  EXPECT_THAT(fault(edited(edited(edited(kSum, "inout C[0]:add.fp32", "inout C[0]"),
+                                  "inout C[0]:add.fp32", "inout C[0]"),
+                           "inout C[0]:add.fp32", "out C[0]")),
+              HasSubstr("race on C["));
+}
+
 // Rule S18: each value of an index in the location is a role of its own.
 TEST(Concurrent, RolesOfOneStatementRunBesideEachOther) {
   const std::string two = edited(

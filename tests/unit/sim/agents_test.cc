@@ -101,5 +101,16 @@ TEST(Agents, NobodyGoesOnForEver) {
       HasSubstr("role CONTROL waits for phase 0 of free, and nobody goes on any more"));
 }
 
+TEST(Agents, PhasesComeInTheirOrder) {
+  std::string text = stripe::print(convolution());
+  const std::string was = "out sent[s, q]";
+  text.replace(text.find(was), was.size(), "out sent[s, 1 + q]");
+  auto program = stripe::parse({"test", text});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  EXPECT_THAT(
+      simulate_part(*program, *program->main(), accelerator(64, 64, 64, 64)).status().message(),
+      HasSubstr("an arrival at phase 1 of sent, when 0 are complete"));
+}
+
 }  // namespace
 }  // namespace stria::sim

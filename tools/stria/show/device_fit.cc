@@ -50,12 +50,12 @@ Outcome fit_devices(const std::vector<std::string>& selectors, const Compilation
   } else {
     for (const std::string& selector : selectors) {
       out.push_back(fit_of(runtime, selector, program));
-      if (out.back().name.empty())
-        return Outcome(ExitCode::device,
-                       make_error(StatusCode::unavailable, "{}", out.back().trouble));
+      if (!out.back().trouble.empty()) break;
     }
   }
   if (Status ended = runtime.shutdown(); !ended.ok()) print_message(ended.message());
+  if (!selectors.empty() && !out.back().trouble.empty())
+    return Outcome(ExitCode::device, make_error(StatusCode::unavailable, "{}", out.back().trouble));
   return Outcome();
 }
 
