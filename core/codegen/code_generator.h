@@ -13,6 +13,7 @@
 #include "stria/sdk/host.h"
 #include "stria/sdk/info.h"
 #include "stria/semtree/build/kernels.h"
+#include "stria/semtree/peephole/peepholes.h"
 #include "stria/stripe/text/parser.h"
 
 namespace stria::code_generator {
@@ -40,13 +41,17 @@ inline bool flag(const nlohmann::json& options, const char* key) {
 struct BuildOptions {
   bool fast_math = false;
   bool dump_source = false;
+  bool no_peepholes = false;
+  semtree::Peepholes peepholes() const {
+    return no_peepholes ? semtree::Peepholes::none() : semtree::Peepholes();
+  }
 };
 inline BuildOptions read_options(std::string_view text) {
   const nlohmann::json options = nlohmann::json::parse(text, nullptr, false);
   if (!options.is_object())
     throw sdk::Error(STRIA_INVALID_ARGUMENT,
                      "build options are not a JSON object: " + std::string(text));
-  return {flag(options, "fast_math"), flag(options, "dump_source")};
+  return {flag(options, "fast_math"), flag(options, "dump_source"), flag(options, "no_peepholes")};
 }
 inline stripe::Program read_program(std::string_view stripe) {
   return require(stripe::parse({"device program", std::string(stripe)}));

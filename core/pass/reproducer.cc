@@ -65,6 +65,7 @@ Status read_head(const json& head, Reproducer& out) {
   OptionFields fields;
   fields.add("device", out.device, "plugin:id");
   fields.add("fast_math", out.fast_math, "compile with fast math");
+  fields.add("no_peepholes", out.no_peepholes, "generate code without peepholes");
   fields.add("verify_each", out.verify_each, "verify after each step");
   fields.add("build", out.build, "build for the device after the pipeline");
   fields.add("stria", out.written_by, "version that wrote the file");
@@ -96,6 +97,7 @@ std::string Reproducer::to_string() const {
                {"verify_each", verify_each}, {"build", build},
                {"stria", stria_version()},   {"pipeline", json::parse(pipeline)},
                {"hw", json::parse(hw)}};
+  if (no_peepholes) head["no_peepholes"] = true;
   const auto replace = json::error_handler_t::replace;  // bytes of a plugin that are no UTF-8
   return fmt::format("{}\n// To see it again: stria {} --run-repro FILE\n{}{}{}", kFirstLine,
                      needs_device() ? "run" : "opt", as_comment(failure, "  "),

@@ -32,6 +32,7 @@ namespace stria {
 struct Reproducer {
   std::string device;  // "plugin:id"; "" = a pipeline run by itself (`stria opt`)
   bool fast_math = false;
+  bool no_peepholes = false;  // in the head only if true
   bool verify_each = false;
   bool build = false;           // by the device, after the pipeline
   std::string pipeline = "[]";  // JSON, rendered

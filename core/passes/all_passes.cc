@@ -22,6 +22,7 @@
 #include "stria/passes/locate/rewrite_locations.h"
 #include "stria/passes/overlap/compute_deps.h"
 #include "stria/passes/overlap/delay_stores.h"
+#include "stria/passes/overlap/hold_fetches.h"
 #include "stria/passes/overlap/pipeline.h"
 #include "stria/passes/overlap/prefetch.h"
 #include "stria/passes/overlap/stream_stores.h"

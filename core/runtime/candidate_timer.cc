@@ -101,7 +101,8 @@ CandidateTimer::CandidateTimer(const Device& device, const Pipeline& pipeline,
 void CandidateTimer::runs(size_t step) {
   step_ = step;
   const size_t end = pipeline_.steps.size();
-  measure_.rest = fmt::format("{}{}", options_.fast_math ? "fast_math " : "",
+  measure_.rest = fmt::format("{}{}{}", options_.fast_math ? "fast_math " : "",
+                              options_.no_peepholes ? "no_peepholes " : "",
                               pipeline_.to_json(std::min(step + 1, end), end));
 }
 
@@ -134,9 +135,10 @@ Result<ReadyCandidate> CandidateTimer::ready(const stripe::Program& program) {
     rest.steps.push_back(pipeline_.steps[i]);
   stripe::Program made = program;
   STRIA_RETURN_IF_ERROR(run_pipeline(made, rest, Inside::model(device_), how).status());
-  STRIA_ASSIGN(
-      const exec::LoadedProgram loaded,
-      CompileDriver::build(device_, made, stripe::print(made), {.fast_math = options_.fast_math}));
+  STRIA_ASSIGN(const exec::LoadedProgram loaded,
+               CompileDriver::build(
+                   device_, made, stripe::print(made),
+                   {.fast_math = options_.fast_math, .no_peepholes = options_.no_peepholes}));
 
   const exec::Plan& plan = loaded.plan();
   ReadyCandidate out;

@@ -43,7 +43,7 @@ struct ReadyCandidate {
 // decides.
 class CandidateTimer {
  public:
-  // All are borrowed; of `options` fast_math counts.
+  // All are borrowed; of `options` fast_math and no_peepholes count.
   CandidateTimer(const Device& device, const Pipeline& pipeline, const CompileOptions& options);
   CandidateTimer(const CandidateTimer&) = delete;
   CandidateTimer& operator=(const CandidateTimer&) = delete;

@@ -157,6 +157,7 @@ Result<Compilation> CompileDriver::specialize(const Device& device, Compilation 
     Reproducer out;
     out.device = device.name();
     out.fast_math = options.fast_math;
+    out.no_peepholes = options.no_peepholes;
     out.verify_each = how.verify_each;
     out.pipeline = pipeline.to_json(begin, end);
     out.hw = state.model.to_string();
@@ -191,12 +192,14 @@ Result<exec::LoadedProgram> CompileDriver::build(const Device& device,
                                                  const std::string& text,
                                                  const CompileOptions& options) {
   const Device::State& state = *device.state_;
-  const std::string json = fmt::format("{{\"fast_math\": {}, \"dump_source\": {}}}",
-                                       options.fast_math, options.keep_stages);
+  const std::string json =
+      fmt::format("{{\"fast_math\": {}, \"dump_source\": {}{}}}", options.fast_math,
+                  options.keep_stages, options.no_peepholes ? ", \"no_peepholes\": true" : "");
   Reproducer reproducer;
   if (options.recorder != nullptr) {
     reproducer.device = device.name();
     reproducer.fast_math = options.fast_math;
+    reproducer.no_peepholes = options.no_peepholes;
     reproducer.build = true;
     reproducer.hw = state.model.to_string();
     reproducer.program = text;

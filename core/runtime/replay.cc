@@ -42,8 +42,9 @@ Status Replay::run() const {
   stripe::Program program = program_;
   STRIA_RETURN_IF_ERROR(run_pipeline(program, pipeline_, model_, how).status());
   if (!reproducer_.build) return Status();
-  return CompileDriver::build(*device_, program, stripe::print(program),
-                              {.fast_math = reproducer_.fast_math})
+  return CompileDriver::build(
+             *device_, program, stripe::print(program),
+             {.fast_math = reproducer_.fast_math, .no_peepholes = reproducer_.no_peepholes})
       .status();
 }
 

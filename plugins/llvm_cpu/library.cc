@@ -3,8 +3,6 @@
 
 #include <xmmintrin.h>
 
-#include <algorithm>
-
 #include "stria/codegen/code_generator.h"
 
 namespace stria::llvm_cpu {
@@ -69,10 +67,10 @@ void CpuKernel::run(const stria_memory* arguments, uint64_t count) const {
     kernel_.entry(pointers, 0, trips);
     return;
   }
-  // Eight pieces a core: enough that a core which is late, or slower, does not hold up the others.
-  const auto pieces = 8 * static_cast<int64_t>(host_.concurrency());
-  const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, trips / pieces));
-  host_.parallel_for(static_cast<uint64_t>(trips), grain, [&](uint64_t begin, uint64_t end) {
+  // Passes have decided how many points there are. How many of them a thread takes at once is up
+  // to the host.
+  constexpr uint64_t kHostPicks = 0;
+  host_.parallel_for(static_cast<uint64_t>(trips), kHostPicks, [&](uint64_t begin, uint64_t end) {
     const UsualArithmetic usual;
     kernel_.entry(pointers, static_cast<int64_t>(begin), static_cast<int64_t>(end));
   });

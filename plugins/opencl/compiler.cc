@@ -12,10 +12,10 @@ sdk::Ref<sdk::Library> ClCompiler::compile(std::string_view stripe, std::string_
   context_.check_not_lost();
   const FoundDevice& device = context_.device();
   semtree::SourceOptions print = source_options();
-  print.build.enough_parallel_points = device.enough_points;
   print.group_points = device.group_points;
   print.shared_bytes = device.local_bytes;
   print.largest_group = device.largest_group;
+  print.build.peepholes = request.peepholes();
   print.print_semtree = request.dump_source;
   // Other programs need not wait for the answer.
   const bool uses_half = stripe.find(name_of(DataType::fp16)) != std::string_view::npos;

@@ -151,7 +151,6 @@ FoundDevice describe(const OpenCl& cl, cl_platform_id platform, cl_device_id han
   out.largest_group = static_cast<int64_t>(largest);
   if (!is_cpu) {
     out.group_points = static_cast<int64_t>(std::min(largest, kGroupPointsOfGpu));
-    out.enough_points = INT32_MAX;
   }
   return out;
 }

@@ -24,7 +24,6 @@ struct FoundDevice {
   int64_t local_bytes = 0;    // of a group
   int64_t largest_group = 1;  // work items
   int64_t group_points = 1;
-  int64_t enough_points = 128;
 };
 
 // Every device of every platform, in the drivers' order; those not available, with the reason. If

@@ -45,9 +45,9 @@ sdk::Ref<sdk::Library> VulkanCompiler::compile(std::string_view stripe, std::str
   semtree::SourceOptions source = source_options(device.limits);
   source.group_points = std::min(device.limits.group_lanes,
                                  device.is_software ? kGroupPointsOfSoftware : kGroupPoints);
-  source.build.enough_parallel_points = INT32_MAX;
   source.build.subgroup_unit = kSubgroupUnit;
   source.build.subgroup_lanes = matrix_lanes(features, device.subgroup);
+  source.build.peepholes = request.peepholes();
   source.print_semtree = request.dump_source;
   std::vector<KernelCode> kernels =
       code_generator::require(build_kernels(request.program, features, source));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every program of programs/ on every device that is there, against the loops of its case. A
 // program is tried with the first type of its list and with one other, another one for each
-// program (`opencl`: every tenth program); STRIA_ALL_TYPES=1 tries all. Prints a table: programs x
-// devices x types.
+// program (`opencl`: every tenth program); STRIA_ALL_TYPES=1 tries all. With STRIA_NO_PEEPHOLES=1
+// the code has no peepholes (docs/emitters.md). Prints a table: programs x devices x types.
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
@@ -100,7 +100,9 @@ const std::string kRefused = "refused";
 std::string run(const Device& device, const Program& program, const Case& expected) {
   InputTypes types;
   for (const auto& [name, grid] : expected.inputs()) types[name] = {grid.type, grid.sizes};
-  Result<Executable> executable = device.compile(program, types);
+  CompileOptions how;
+  how.no_peepholes = std::getenv("STRIA_NO_PEEPHOLES") != nullptr;
+  Result<Executable> executable = device.compile(program, types, how);
   if (!executable.ok())
     return lacked().refused(device, executable.status()) ? kRefused
                                                          : executable.status().to_string();

@@ -176,9 +176,11 @@ class Nest {
     if (allocates) body += fetch(around, n);
     for (int64_t steps = 1 + below(4); steps > 0; --steps)
       body += fmt::format("{}: {}", n++, step(around));
-    return fmt::format("{}block [{}{}] ( {}{} ) {{\n{}}}\n",
-                       pipelined ? fmt::format("#pipeline={} ", 2 + below(3)) : "", indices, outer,
-                       condition, head, body);
+    const std::string tags =
+        pipelined ? fmt::format("#pipeline={} {}", 2 + below(3), below(2) == 0 ? "#hold " : "")
+                  : "";
+    return fmt::format("{}block [{}{}] ( {}{} ) {{\n{}}}\n", tags, indices, outer, condition, head,
+                       body);
   }
 
   std::mt19937_64 random_;

@@ -203,7 +203,8 @@ TEST(Tiles, ComputeWithoutRaces) {
         {"THREADS", text(int64_t{4} << dice.between(0, 6))},
         {"DEPTH", text(dice.between(1, 3))},
         {"LAYOUT", dice.one_of<std::string>({"odd", "packed", "outputs"})},
-        {"RUN", dice.one_of<std::string>({"0", "8", "16"})}};
+        {"RUN", dice.one_of<std::string>({"0", "8", "16"})},
+        {"HOLD", text(dice.between(0, 1))}};
     Machine machine = with_pipeline(
         gpus()[0], STRIA_SOURCE_DIR "/tests/unit/passes/group_pipeline.json", settings);
     machine.may_refuse = true;

@@ -40,7 +40,6 @@ Machine make_machine(const std::string& name, const Numbers& numbers) {
   auto model = load_hardware_model({folder + "hw/gpu.json", text}, {{"device", device}});
   STRIA_CHECK(model.ok(), "{}", model.status().to_string());
   semtree::SourceOptions options = opencl::source_options();
-  options.build.enough_parallel_points = INT32_MAX;
   options.shared_bytes = numbers.local_KiB << 10;
   options.largest_group = numbers.threads;
   return with_pipeline({name, std::move(model).value(), {}, options}, folder + "passes/gpu.json",

@@ -99,7 +99,6 @@ VulkanMachine vulkan_machine(const VulkanNumbers& numbers) {
   out.limits.groups = {numbers.groups, numbers.groups, numbers.groups};
   out.subgroup = numbers.subgroup;
   semtree::SourceOptions options = vulkan::source_options(out.limits);
-  options.build.enough_parallel_points = INT32_MAX;
   options.build.subgroup_lanes = vulkan::matrix_lanes(out.features, out.subgroup);
   options.group_points =
       std::min(out.limits.group_lanes, numbers.is_software ? kGroupPointsOfSoftware : kGroupPoints);

@@ -136,6 +136,12 @@ void add_time_limit(CLI::App* app, double& seconds, double least, const std::str
       ->default_str(fmt::format("{:g}", seconds));
 }
 
+void add_no_peepholes(CLI::App* app, bool& without) {
+  app->add_flag("--no-peepholes", without,
+                "generate code without peepholes: the same results, more slowly, to find out "
+                "whether one is at fault");
+}
+
 void add_tune(CLI::App* app, int& candidates) {
   add_integer(app, "--tune", candidates, 0, 1000,
               "time so many candidates for each kernel's tile on the device and take the "
@@ -197,6 +203,7 @@ void define(CLI::App* app, RunOptions& options) {
       ->type_name("NAME");
   app->add_flag("--fast-math", options.fast_math,
                 "allow floats to be rounded otherwise than written");
+  add_no_peepholes(app, options.no_peepholes);
   add_constants(app, options.constants);
   add_tune(app, options.tune);
   add_repeated(app, "--set", options.settings,
@@ -257,6 +264,7 @@ void define(CLI::App* app, CompileOptionsText& options) {
       ->type_name("NAME");
   app->add_flag("--fast-math", options.fast_math,
                 "allow floats to be rounded otherwise than written");
+  add_no_peepholes(app, options.no_peepholes);
   add_constants(app, options.constants);
   add_tune(app, options.tune);
   add_repeated(app, "--set", options.settings,

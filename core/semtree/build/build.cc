@@ -8,10 +8,10 @@
 #include <set>
 
 #include "stria/semtree/build/builder.h"
-#include "stria/semtree/build/register_arrays.h"
 #include "stria/semtree/build/shared_parameters.h"
 #include "stria/semtree/peephole/load_hoisting.h"
 #include "stria/semtree/peephole/load_merging.h"
+#include "stria/semtree/peephole/register_arrays.h"
 #include "stria/semtree/tree/expr.h"
 #include "stria/semtree/tree/variables.h"
 #include "stria/stripe/tags.h"
@@ -170,11 +170,14 @@ Result<Function> Builder::run() {
   if (options_.index_type == DataType::i32 && !nest_.fits_32_bits())
     return make_error(StatusCode::out_of_range, "kernel '{}' needs indices of more than 32 bits",
                       kernel_.name);
-  STRIA_RETURN_IF_ERROR(
-      place_arrays_in_registers(function_, wants_registers_, options_.loads_across_slots));
-  hoist_loads(function_);
-  if (options_.shared_vector_bytes > 0) merge_loads(function_, options_.shared_vector_bytes);
-  remove_unused(function_);
+  const Peepholes& peepholes = options_.peepholes;
+  STRIA_RETURN_IF_ERROR(place_arrays_in_registers(
+      function_, peepholes.register_arrays ? wants_registers_ : has_slots_,
+      options_.loads_across_slots));
+  if (peepholes.hoist_loads) hoist_loads(function_);
+  if (peepholes.merge_loads && options_.shared_vector_bytes > 0)
+    merge_loads(function_, options_.shared_vector_bytes);
+  if (peepholes.remove_unused) remove_unused(function_);
   find_shared_parameters(function_);
   int64_t stack = 0;
   for (const Array& array : function_.arrays)
@@ -230,7 +233,6 @@ Status Builder::spread_points(Frame& frame, Body& out) {
   int64_t count = 1;
   for (const Index& index : kernel_.idxs) {
     if (index.range == 1 || !is_parallel(kernel_, index)) continue;
-    if (count >= options_.enough_parallel_points && !in_group()) break;
     if (index.range > 0 && count > std::numeric_limits<int32_t>::max() / index.range) break;
     // Points that add to one element take turns: they become loops, as the rules allow.
     names.push_back(index.name);
@@ -613,11 +615,14 @@ Result<View> Builder::allocate(const Refinement& ref, const Frame& frame, int64_
     function_.arrays.back().type = compute_type(ref.shape.type);
     function_.arrays.back().fragment.emplace();
     wants_registers_.push_back(false);
+    has_slots_.push_back(false);
     return view;
   }
   const bool located =
       !ref.location.empty() && ref.location.path.back().name == options_.register_unit;
-  wants_registers_.push_back(!shared && !ref.swizzle && (located || slot_form(ref) || span == 1));
+  const bool slots = slot_form(ref) != nullptr;
+  wants_registers_.push_back(!shared && !ref.swizzle && (located || slots || span == 1));
+  has_slots_.push_back(slots && !shared && !ref.swizzle);
   return view;
 }
 

@@ -6,7 +6,7 @@
 //
 // How constructs translate:
 // * *Parallel indices* of the kernel block (docs/semantics.md S2) become the function's parallel
-//   variable: leading ones first, until there are enough points. The others become loops.
+//   variable. Points that add to one element take turns: their indices become loops.
 // * *Blocks* become loop nests; an index of range 1 is substituted. A constraint that involves the
 //   innermost index of its block clips that loop's bounds. Others become conditions, moved out of
 //   every loop that they do not depend on.
@@ -32,17 +32,18 @@
 // * *#pipeline=N* on a loop of a group (S13) makes N copies of what the loop allocates: `barrier;
 //   for k { what stands before the first barrier, for k+N-1; the rest, for k; barrier }`. A
 //   statement that contains the first barrier belongs to the rest. Points that constraints leave
-//   out meet the loop's barrier, too. If the first part consists of loads and stores alone,
-//   whatever their conditions, it is split: `for k { the loads, for k+N-1; barrier; the rest, for
-//   k; the stores, for k+N-1 }`. So the rest hides the latency of the loads. With the tag
+//   out meet the loop's barrier, too. With the tag #hold the first part is split, if it consists of
+//   loads and stores alone, whatever their conditions: `for k { the loads, for k+N-1; barrier; the
+//   rest, for k; the stores, for k+N-1 }`. So the rest hides the latency of the loads. With the tag
 //   #one_copy, N is 2, and lanes hold what they have loaded until the rest is done: `for k { the
 //   loads, for k+1; the rest, for k; barrier; the stores, for k+1; barrier }` needs one copy. A
 //   #pipeline loop elsewhere, or one without a barrier, runs its points one after the other.
 // * *Swizzles* permute the addresses of an allocation. Lanes of one access must be a run that stays
 //   together.
-// * *Allocations* become arrays. They are in registers if they are located in the unit
-//   `register_unit` and every subscript is constant after unrolling; otherwise on the stack.
-//   What lanes share has one array for all allocations whose bytes overlap (#placed).
+// * *Allocations* become arrays. What lanes share has one array for all allocations whose bytes
+//   overlap (#placed). Lanes hold distributed ones in registers. Others are in registers if the
+//   peephole register_arrays makes them variables: they are located in the unit `register_unit`,
+//   and every subscript is constant after unrolling. Otherwise they are on the stack.
 #pragma once
 
 #include <array>
@@ -50,11 +51,13 @@
 #include <string>
 
 #include "stria/base/status.h"
+#include "stria/semtree/peephole/peepholes.h"
 #include "stria/semtree/tree/tree.h"
 #include "stria/stripe/block.h"
 
 namespace stria::semtree {
 
+// What is read here are properties of a language, a driver or a device. Nothing is chosen.
 struct BuildOptions {
   DataType index_type = DataType::i64;  // i32 or i64; with i32, larger numbers fail
   bool narrow_indices = false;          // use i32 if no index, offset or bound of a kernel can
@@ -64,7 +67,6 @@ struct BuildOptions {
   // operations.
   std::string subgroup_unit = "SUBGROUP";
   int64_t subgroup_lanes = 0;
-  int64_t enough_parallel_points = 128;
   // The most groups of lanes in each dimension of their grid. If the others have 1, the first
   // dimension alone numbers all groups.
   std::array<int64_t, 3> largest_grid = {INT64_MAX, 1, 1};
@@ -79,6 +81,7 @@ struct BuildOptions {
   // of so many bytes; repeated loads are dropped if nothing may write the elements in between. 0:
   // loads stay as they are.
   int64_t shared_vector_bytes = 0;
+  Peepholes peepholes;
 };
 
 // `main` is the block that holds `kernel` (#main or #prologue). The program must have passed the

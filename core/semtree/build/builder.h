@@ -179,7 +179,8 @@ class Builder {
   const BuildOptions& options_;
   Function function_;
   LoopNest nest_;
-  std::vector<bool> wants_registers_;  // per array
+  std::vector<bool> wants_registers_;  // per array: it may be in registers
+  std::vector<bool> has_slots_;        // per array: lanes hold it in slots (S12), so it must be
   std::vector<LaneUnit> units_;        // of the kernel's group, outermost first; empty: none
   std::vector<std::string> unit_numbers_;
   std::string subgroup_number_;

@@ -200,14 +200,14 @@ void take_apart(Body fetch, If& loads, If& stores, std::set<int>& needed,
 
 // Emits `barrier; for k { if k+N-1 < range: fetch(k+N-1); rest(k); barrier }`. The barrier
 // separates what is fetched from those who read it, and rest(k-1) from the fetch that overwrites
-// its copy of the allocations. It stands at the loop's end, since a driver for CPUs compiles one at
-// the loop's beginning wrongly.
+// its copy of the allocations. At the loop's end it means the same as at its beginning, for every
+// driver; some compile one at the beginning wrongly (docs/emitters.md).
 //
-// A fetch is split if it consists of loads and of stores to the allocations, under whatever
-// conditions, and rest() leaves what it loads alone: `for k { if k+N-1 < range: its loads; barrier;
-// rest(k); if k+N-1 < range: its stores }`. Nothing waits for the loads before rest(k) is done, and
-// no compiler moves them over the barrier, down to the stores. The last barrier separates all but
-// the last rest(k) from what comes behind the loop, as the block's own barrier would.
+// The tag #hold splits a fetch that consists of loads and of stores to memory of the group, under
+// whatever conditions, if rest() leaves what it loads alone: `for k { if k+N-1 < range: its loads;
+// barrier; rest(k); if k+N-1 < range: its stores }`. Nothing waits for the loads before rest(k) is
+// done, and no compiler moves them over the barrier, down to the stores. The last barrier separates
+// all but the last rest(k) from what comes behind the loop, as the block's own barrier would.
 //
 // A loop tagged #one_copy has one copy of its allocations: `fetch(0); barrier; for k { loads(k+1);
 // rest(k); barrier; stores(k+1); barrier }`. At the last point lanes fetch it a second time, which
@@ -305,7 +305,8 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent,
     if (has_lanes()) to.push_back({Barrier{}});
   };
   const ExprRef comes = binary(Op::lt, beyond, integer(type, range));
-  const bool apart = goes_apart(fetch, rest);
+  const bool hold = block.tags.has(stripe::tag::kHold);
+  const bool apart = (one_copy || hold) && goes_apart(fetch, rest);
   if (one_copy) {
     if (!apart)
       return unsupported(
@@ -329,6 +330,10 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent,
     std::move(rest.begin(), rest.end(), std::back_inserter(body));
     body.push_back({std::move(stores)});
   } else {
+    if (hold && has_lanes())
+      function_.notes.push_back(
+          fmt::format("lanes do not hold what {} fetches: its fetch is more than loads and stores",
+                      name_of_block(block)));
     barrier(out);
     if (!fetch.empty()) body.push_back({If{comes, std::move(fetch), {}}});
     std::move(rest.begin(), rest.end(), std::back_inserter(body));

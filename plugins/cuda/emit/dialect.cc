@@ -130,7 +130,6 @@ semtree::SourceOptions source_options() {
   semtree::SourceOptions out;
   out.build.max_lanes = 16;
   out.build.only_powers_of_two_lanes = true;
-  out.build.enough_parallel_points = INT32_MAX;
   out.build.narrow_indices = true;
   out.build.shared_vector_bytes = 16;
   out.group_points = 128;

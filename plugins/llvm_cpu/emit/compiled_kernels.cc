@@ -48,6 +48,7 @@ struct Job {
 void compile(Jit& jit, const CompileOptions& options, Job& job) {
   semtree::BuildOptions build;
   build.loads_across_slots = true;
+  build.peepholes = options.peepholes;
   Result<semtree::Function> function = semtree::build(*job.kernel.block, *job.kernel.parent, build);
   if (!function) {
     job.status = function.status();
@@ -78,6 +79,7 @@ void compile(Jit& jit, const CompileOptions& options, Job& job) {
 JitOptions jit_options(const CompileOptions& options) {
   JitOptions out;
   out.fast_math = options.fast_math;
+  out.group_reductions = options.group_reductions;
   out.dump_ir = options.dump_ir;
   out.dump_assembly = options.dump_assembly;
   out.report_spills = options.report_spills;

@@ -15,6 +15,7 @@
 
 #include "stria/base/status.h"
 #include "stria/semtree/build/kernels.h"
+#include "stria/semtree/peephole/peepholes.h"
 #include "stria/stripe/block.h"
 
 namespace stria::llvm_cpu {
@@ -43,6 +44,8 @@ struct CompiledKernel {
 
 struct CompileOptions {
   bool fast_math = false;
+  semtree::Peepholes peepholes;
+  bool group_reductions = true;  // the peephole of that name (group_reductions.h)
   bool dump_semtree = false;
   bool dump_ir = false;  // after optimisation
   bool dump_assembly = false;

@@ -131,7 +131,7 @@ struct GroupReductions : llvm::PassInfoMixin<GroupReductions> {
 // Enough to turn what emit_function writes into what the instruction selector wants: slots into
 // values, common addresses and loads once, invariant ones outside their loops. Loops are not
 // unrolled or vectorised: passes on the Stripe have decided that.
-void optimize(llvm::Module& module, llvm::TargetMachine& target) {
+void optimize(llvm::Module& module, llvm::TargetMachine& target, bool with_group_reductions) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager graph;
@@ -151,7 +151,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& target) {
   llvm::LoopPassManager per_loop;
   per_loop.addPass(llvm::LICMPass(llvm::LICMOptions()));
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(per_loop), /*UseMemorySSA=*/true));
-  passes.addPass(GroupReductions());
+  if (with_group_reductions) passes.addPass(GroupReductions());
   passes.addPass(llvm::GVNPass());
   passes.addPass(llvm::InstCombinePass(
       llvm::InstCombineOptions().setMaxIterations(1).setVerifyFixpoint(false)));
@@ -351,7 +351,7 @@ Result<std::string> Jit::compile(const semtree::Function& function, llvm::Target
   const std::string symbol = dumps ? state_->next_symbol() : symbol_of(module);
   if (!dumps && !state_->take_symbol(symbol)) return symbol;
   module.getFunction(kEntry)->setName(symbol);
-  optimize(module, target);
+  optimize(module, target, options.group_reductions);
   if (dump && options.dump_ir) {
     llvm::raw_string_ostream text(dump->ir);
     module.print(text, nullptr);
@@ -401,7 +401,7 @@ Status Jit::other_assembly(const semtree::Function& function, const llvm::Target
   llvm::LLVMContext context;
   llvm::Module module("", context);
   STRIA_RETURN_IF_ERROR(make_module(function, emit, **machine, module));
-  optimize(module, **machine);
+  optimize(module, **machine, state_->options.group_reductions);
   if (state_->options.report_spills)
     context.setDiagnosticHandler(std::make_unique<SpillListener>(dump.inner_spills));
   STRIA_ASSIGN(dump.assembly, assembly_of(module, **machine));
@@ -431,8 +431,13 @@ std::string code_key(const CompileOptions& options) {
   const Result<JITTargetMachineBuilder> target = detect_target();
   // Without a target nothing is compiled, so nothing is kept.
   if (!target.ok()) return "no target";
-  return fmt::format("LLVM {}, {}, {}{}", LLVM_VERSION_STRING, target->getCPU(),
-                     target->getFeatures().getString(), options.fast_math ? ", fast_math" : "");
+  std::string out =
+      fmt::format("LLVM {}, {}, {}{}", LLVM_VERSION_STRING, target->getCPU(),
+                  target->getFeatures().getString(), options.fast_math ? ", fast_math" : "");
+  for (const semtree::Peephole& peephole : semtree::kPeepholes)
+    if (!(options.peepholes.*peephole.runs)) out += fmt::format(", no {}", peephole.name);
+  if (!options.group_reductions) out += ", no group_reductions";
+  return out;
 }
 
 }  // namespace stria::llvm_cpu

@@ -20,6 +20,7 @@ namespace stria::llvm_cpu {
 
 struct JitOptions {
   bool fast_math = false;
+  bool group_reductions = true;  // see CompileOptions
   bool dump_ir = false;
   bool dump_assembly = false;
   bool report_spills = false;

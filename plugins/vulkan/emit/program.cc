@@ -74,7 +74,6 @@ semtree::SourceOptions source_options(const Limits& limits) {
   out.build.narrow_indices = true;
   out.build.shared_vector_bytes = 16;
   out.build.largest_grid = limits.groups;
-  out.build.enough_parallel_points = INT32_MAX;
   out.group_points = std::min(kGroupPoints, limits.group_lanes);
   out.largest_group = limits.group_lanes;
   out.shared_bytes = limits.shared_bytes;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 
+#include "emitters_page.h"
 #include "functions_header.h"
 #include "pipelines_page.h"
 #include "show/operator_table.h"
@@ -142,6 +143,12 @@ TEST(Docs, Tags) {
   auto made = tags_page(read_file(STRIA_SOURCE_DIR "/docs/tags.md").value());
   ASSERT_TRUE(made.ok()) << made.status().to_string();
   expect_page("docs/tags.md", *made);
+}
+
+TEST(Docs, Emitters) {
+  auto made = emitters_page(read_file(STRIA_SOURCE_DIR "/docs/emitters.md").value());
+  ASSERT_TRUE(made.ok()) << made.status().to_string();
+  expect_page("docs/emitters.md", *made);
 }
 
 // The table of tags names passes; pipelines are checked by those names.

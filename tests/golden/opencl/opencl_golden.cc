@@ -21,7 +21,6 @@ stria::Result<std::string> print_source(const stria::golden::Case& test) {
   options.group_points = std::atoi(test.option("group", "1").c_str());
   options.largest_group = std::atoll(test.option("largest", "1024").c_str());
   options.shared_bytes = std::atoll(test.option("shared", "49152").c_str());
-  if (options.group_points > 1) options.build.enough_parallel_points = INT32_MAX;
   STRIA_ASSIGN(stria::semtree::ProgramSource source,
                stria::semtree::print_program(program, stria::opencl::dialect(features), options));
   return source.text;

@@ -56,7 +56,6 @@ Result<Made> make(const std::string& text, const std::map<std::string, tile::Ten
   for (const StepReport& report : reports) out.said += report.to_string(true) + "\n";
   semtree::SourceOptions print = opencl::source_options();
   print.group_points = model.settings->threads;
-  print.build.enough_parallel_points = INT32_MAX;
   out.program = std::move(program);
   STRIA_ASSIGN(out.source, semtree::print_program(out.program, opencl::dialect(features), print));
   return out;

@@ -286,7 +286,6 @@ TEST(DevicePrograms, TheGpuPipelineTakesAllSizes) {
   };
   const semtree::SourceOptions options = [] {
     semtree::SourceOptions out = opencl::source_options();
-    out.build.enough_parallel_points = INT32_MAX;
     out.largest_group = 1024;
     out.shared_bytes = 48 << 10;
     return out;

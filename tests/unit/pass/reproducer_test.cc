@@ -46,6 +46,7 @@ TEST(Reproducer, ReadsBackWhatItWrote) {
   ASSERT_TRUE(read.ok()) << read.status().to_string();
   EXPECT_EQ(read->device, "cpu:0");
   EXPECT_TRUE(read->fast_math);
+  EXPECT_FALSE(read->no_peepholes);
   EXPECT_FALSE(read->verify_each);
   EXPECT_TRUE(read->build);
   EXPECT_EQ(read->written_by, stria_version());
@@ -55,6 +56,11 @@ TEST(Reproducer, ReadsBackWhatItWrote) {
   auto program = stripe::parse({"f.stripe", read->program});
   ASSERT_TRUE(program.ok()) << program.status().to_string();
   EXPECT_EQ(stripe::print(*program), stripe::print(stripe::parse({"p", kProgram}).value()));
+  // Only a failure without peepholes says so.
+  EXPECT_EQ(text.find("no_peepholes"), std::string::npos);
+  Reproducer plain = example();
+  plain.no_peepholes = true;
+  EXPECT_TRUE(parse_reproducer({"f.stripe", plain.to_string()})->no_peepholes);
   // Editors that end lines otherwise do no harm.
   std::string dos;
   for (char c : text) dos += c == '\n' ? std::string("\r\n") : std::string(1, c);

@@ -52,7 +52,7 @@ TEST(Build, ParallelPoints) {
   EXPECT_EQ(points("#kernel block [x:8, y:4]"), 1);
   EXPECT_EQ(points("#kernel block<CORE[y]> [x:8, y:4]"), 4);
   EXPECT_EQ(points("#kernel #parallel block [x:8, y:4]"), 32);
-  EXPECT_EQ(points("#kernel #parallel block [x:8, y:40, z:7]"), 320);
+  EXPECT_EQ(points("#kernel #parallel block [x:8, y:40, z:7]"), 2240);
   EXPECT_EQ(points("#kernel #parallel block [x:1, y:1]"), 1);
 }
 

@@ -58,14 +58,12 @@ Kernel make(const std::string& name, const std::string& text, const Inputs& inpu
   must(run_pipeline(program, pipeline, model, {}).status().with_context(name));
   semtree::SourceOptions options = opencl::source_options();
   options.group_points = 256;
-  options.build.enough_parallel_points = INT32_MAX;
   Kernel out{name, {}, {}};
   out.opencl =
       must(semtree::print_program(program, opencl::dialect({.fp64 = true, .fma = true}), options))
           .text;
   options = cuda::source_options();
   options.group_points = 256;
-  options.build.enough_parallel_points = INT32_MAX;
   out.cuda = must(semtree::print_program(program, cuda::dialect(), options)).text;
   return out;
 }

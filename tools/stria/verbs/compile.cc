@@ -47,9 +47,10 @@ class FileNames {
 // The program as Tile, and its weights into the folder. No device has a part in it.
 Outcome compile_to_tile(const CompileOptionsText& options) {
   const std::pair<const char*, bool> others[] = {
-      {"--device", !options.device.empty()},   {"--function", !options.function.empty()},
-      {"--const", !options.constants.empty()}, {"--fast-math", options.fast_math},
-      {"--tune", options.tune != 0},           {"--set", !options.settings.empty()}};
+      {"--device", !options.device.empty()},    {"--function", !options.function.empty()},
+      {"--const", !options.constants.empty()},  {"--fast-math", options.fast_math},
+      {"--no-peepholes", options.no_peepholes}, {"--tune", options.tune != 0},
+      {"--set", !options.settings.empty()}};
   for (const auto& [name, given] : others)
     if (given)
       return Outcome(ExitCode::usage,
@@ -102,6 +103,7 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
   TemplateSettings parameters;
   STRIA_FAIL_IF(parse_settings(options.settings, parameters));
   const CompileOptions how{.fast_math = options.fast_math,
+                           .no_peepholes = options.no_peepholes,
                            .constants = {options.constants.begin(), options.constants.end()},
                            .keep_stages = !options.dump_dir.empty(),
                            .tune = options.tune,

@@ -182,6 +182,7 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   TemplateSettings parameters;
   STRIA_FAIL_IF(parse_settings(options.settings, parameters));
   const CompileOptions how{.fast_math = options.fast_math,
+                           .no_peepholes = options.no_peepholes,
                            .constants = {options.constants.begin(), options.constants.end()},
                            .watch_kernels = true,
                            .tune = options.tune,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/semtree/build/register_arrays.h"
+#include "stria/semtree/peephole/register_arrays.h"
 
 #include <string>
 
