@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Barriers with phases, asynchronous blocks and roles (S16 to S18): what they are made of and where
 // they stand. Whether a wait is missing only runs can tell: core/interp.
+#include <algorithm>
+
 #include "stria/stripe/agents.h"
 #include "stria/stripe/tags.h"
 #include "stria/stripe/verify/findings.h"
@@ -17,6 +19,7 @@ class AgentCheck {
     bool async = false;     // an asynchronous block
     bool roles = false;     // a block of roles
     bool parallel = false;  // a loop whose points have no order, below a location
+    bool phases = false;    // an allocation of barriers; without one, no view is looked up
   };
 
   void block(const Place& place, const Around& outer) {
@@ -32,9 +35,11 @@ class AgentCheck {
     if (block.tags.has(tag::kRegisters)) registers(place);
     around.async |= is_async;
     around.roles |= block.tags.has(tag::kRoles);
+    around.phases |= std::any_of(block.refs.begin(), block.refs.end(), holds_phases);
     for (const Refinement& ref : block.refs) {
       if (ref.tags.has(tag::kArrivals)) phases(place, ref);
-      if (ref.dir != RefDir::none && allocation(place, ref)) view(place, ref, is_async);
+      if (around.phases && ref.dir != RefDir::none && allocation(place, ref))
+        view(place, ref, is_async);
     }
     for (size_t i = 0; i < block.stmts.size(); ++i) {
       const Statement& stmt = block.stmts[i];
@@ -42,7 +47,7 @@ class AgentCheck {
         this->block({&place, inner, i, place.depth + 1, {}}, around);
       else if (is_wait(stmt) || is_arrive(stmt))
         meeting(place, i, around);
-      else
+      else if (around.phases)
         touch(place, i);
     }
   }
