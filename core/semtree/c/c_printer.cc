@@ -30,7 +30,8 @@ class KernelPrinter {
     for (const std::string& note : function_.notes)
       out_ += fmt::format("// {}\n", comment_text(note));
     out_ += speller_.expand({dialect_.kernel, {}}, {}, {},
-                            {std::to_string(group_points), symbol, params}) +
+                            {std::to_string(group_points), symbol, params,
+                             params.empty() ? params : ", " + params}) +
             "\n{\n";
     for (size_t i = 0; i < function_.params.size(); ++i)
       line(1, fmt::format("{}{} = {} + {};", pointer(i), name(i), base(i), at(i)));
@@ -49,6 +50,14 @@ class KernelPrinter {
       return out_ + "}\n";
     }
     const std::string& point = expressions_.variable(function_.parallel_var);
+    if (!dialect_.first_point.empty()) {
+      const std::string type = expressions_.type(index);
+      line(1, fmt::format("for ({} {} = ({}){}; {} < ({}){}; ++{}) {{", type, point, type,
+                          dialect_.first_point, point, type, dialect_.end_point, point));
+      body(function_.body, 2);
+      line(1, "}");
+      return out_ + "}\n";
+    }
     number(point, dialect_.point);
     if (function_.trip_count % group_points != 0) {
       line(1, fmt::format("if ({} < {}) {{", point, function_.trip_count));
@@ -195,10 +204,14 @@ CPrinter::CPrinter(const Dialect& dialect) : dialect_(dialect), names_(check_nam
 Result<std::string> CPrinter::add(const Function& function, const std::string& symbol,
                                   int64_t group_points) {
   STRIA_RETURN_IF_ERROR(names_);
-  Speller speller(dialect_, known_helpers_, helpers_);
+  std::set<std::string> known = known_helpers_;
+  std::string helpers = helpers_;
+  Speller speller(dialect_, known, helpers);
   std::string kernel =
       "\n" + KernelPrinter(function, dialect_, speller).print(symbol, group_points);
   STRIA_RETURN_IF_ERROR(speller.status());
+  known_helpers_ = std::move(known);
+  helpers_ = std::move(helpers);
   return kernel;
 }
 

@@ -22,7 +22,8 @@ class CPrinter {
 
   // Adds `function` as a kernel called `symbol`, and returns the kernel's text, which needs the
   // text of common(). Points run in groups of `group_points`; the points of the last group that the
-  // function does not have do nothing. Fails with `unsupported`, naming what the dialect lacks.
+  // function does not have do nothing. Fails with `unsupported`, naming what the dialect lacks, and
+  // then adds nothing.
   Result<std::string> add(const Function& function, const std::string& symbol,
                           int64_t group_points);
 

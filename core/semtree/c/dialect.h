@@ -75,11 +75,15 @@ struct Dialect {
   // Functions that spellings call, emitted once for each set of types that is used.
   std::map<std::string, Spelling> helpers;
 
-  // The first line of a kernel: $0 points of a group, $1 name, $2 parameters.
+  // The first line of a kernel: $0 points of a group, $1 name, $2 parameters, $3 the same behind a
+  // comma, nothing if there are none.
   std::string kernel;
-  std::string pointer_space;         // before the type of a parameter
-  std::string no_alias;              // behind its star
-  std::string point;                 // number of the parallel point that runs
+  std::string pointer_space;  // before the type of a parameter
+  std::string no_alias;       // behind its star
+  std::string point;          // number of the parallel point that runs
+  // Not empty: a kernel runs the points from `first_point` to the one before `end_point`, which are
+  // among those of the function, in a loop of its own; there is no `point`.
+  std::string first_point, end_point;
   std::array<std::string, 3> group;  // number of the group, in each dimension of the grid
   std::string lane;                  // number of the lane in it; empty: the language has no groups
   std::string shared_space;          // before the type of an array that the lanes of a group share
