@@ -7,7 +7,9 @@ include(CMakePackageConfigHelpers)
 install(EXPORT stria NAMESPACE stria:: FILE striaTargets.cmake DESTINATION lib/cmake/stria)
 set(version_file ${PROJECT_BINARY_DIR}/striaConfigVersion.cmake)
 write_basic_package_version_file(${version_file} COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_SOURCE_DIR}/cmake/striaConfig.cmake ${version_file}
+get_property(reader_libraries GLOBAL PROPERTY STRIA_READER_LIBRARIES)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/striaConfig.cmake ${PROJECT_BINARY_DIR}/striaConfig.cmake @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/striaConfig.cmake ${version_file}
   DESTINATION lib/cmake/stria)
 
 # Models to start from, beside what a plugin has of its own.

@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # For plugins, inside stria's tree and outside it: find_package(stria) brings this function.
 
-# stria_add_plugin(NAME SOURCES file… [FOLDER folder] [NO_INSTALL])
+# stria_add_plugin(NAME SOURCES file… [READER] [FOLDER folder] [DATA folder] [NO_INSTALL])
 # Target stria_plugin_NAME: builds the directory <build>/lib/stria/plugins/NAME that the loader looks
 # for, with libstria_NAME.so (which exports the one symbol), and copies of plugin.json, hw/*.json,
-# passes/*.json and README.md from the current source folder. Installs the same directory under
-# <prefix>/lib/stria/plugins. Link what else the plugin needs to the target, hidden and static where
-# possible. FOLDER is another place under the build folder.
+# passes/*.json and README.md from the current source folder, or from DATA. Installs the same
+# directory under <prefix>/lib/stria/plugins. READER links stria::reader (stria/reader.h). Link what
+# else the plugin needs to the target, hidden and static where possible. FOLDER is another place under
+# the build folder.
 function(stria_add_plugin name)
-  cmake_parse_arguments(PLUGIN "NO_INSTALL" "FOLDER" "SOURCES" ${ARGN})
+  cmake_parse_arguments(PLUGIN "NO_INSTALL;READER" "FOLDER;DATA" "SOURCES" ${ARGN})
   if(NOT PLUGIN_SOURCES OR PLUGIN_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "stria_add_plugin(${name} SOURCES file…): got '${ARGN}'")
   endif()
-  if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/plugin.json)
-    message(FATAL_ERROR "plugin ${name}: there is no ${CMAKE_CURRENT_SOURCE_DIR}/plugin.json")
+  if(NOT PLUGIN_DATA)
+    set(PLUGIN_DATA ${CMAKE_CURRENT_SOURCE_DIR})
+  endif()
+  if(NOT EXISTS ${PLUGIN_DATA}/plugin.json)
+    message(FATAL_ERROR "plugin ${name}: there is no ${PLUGIN_DATA}/plugin.json")
   endif()
   set(map ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/plugin.map)
   set(target stria_plugin_${name})
@@ -27,6 +31,9 @@ function(stria_add_plugin name)
     PREFIX lib OUTPUT_NAME stria_${name} LIBRARY_OUTPUT_DIRECTORY ${out}
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_link_libraries(${target} PRIVATE stria::sdk)
+  if(PLUGIN_READER)
+    target_link_libraries(${target} PRIVATE stria::reader)
+  endif()
   # A unique symbol pins a shared object in memory for ever: a plugin must be able to leave.
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
@@ -37,10 +44,10 @@ function(stria_add_plugin name)
     target_link_options(${target} PRIVATE -Wl,-z,defs)
   endif()
 
-  file(GLOB data RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS
-    plugin.json hw/*.json passes/*.json README.md)
+  file(GLOB data RELATIVE ${PLUGIN_DATA} CONFIGURE_DEPENDS ${PLUGIN_DATA}/plugin.json
+    ${PLUGIN_DATA}/hw/*.json ${PLUGIN_DATA}/passes/*.json ${PLUGIN_DATA}/README.md)
   foreach(file IN LISTS data)
-    configure_file(${file} ${out}/${file} COPYONLY
+    configure_file(${PLUGIN_DATA}/${file} ${out}/${file} COPYONLY
       FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
   endforeach()
   # The loader trusts only what nobody else may write, whatever the umask.
@@ -49,7 +56,7 @@ function(stria_add_plugin name)
     install(TARGETS ${target} LIBRARY DESTINATION ${installed})
     foreach(file IN LISTS data)
       get_filename_component(folder ${file} DIRECTORY)
-      install(FILES ${file} DESTINATION ${installed}/${folder})
+      install(FILES ${PLUGIN_DATA}/${file} DESTINATION ${installed}/${folder})
     endforeach()
     install(CODE "execute_process(COMMAND chmod -R go-w
       \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${installed}\" COMMAND_ERROR_IS_FATAL ANY)")

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of stria/reader.h.
+#include "stria/reader.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "stria/reader/affine_value.h"
+#include "stria/reader/errors.h"
+#include "stria/reader/host_c.h"
+#include "stria/reader/views.h"
+#include "stria/semtree/build/build.h"
+#include "stria/semtree/c/c_printer.h"
+#include "stria/semtree/c/source_names.h"
+#include "stria/semtree/tree/print.h"
+#include "stria/stripe/agents.h"
+#include "stria/stripe/text/parser.h"
+#include "stria/stripe/verify/verifier.h"
+
+using namespace stria;
+
+static_assert(STRIA_READER_STRIPE_MAJOR == stripe::kTextMajor &&
+              STRIA_READER_STRIPE_MINOR == stripe::kTextMinorOfAgents);
+static_assert(STRIA_FP64 + 1 == kDataTypeCount);
+
+struct stria_reader_program {
+  stripe::Program program;
+  semtree::ProgramKernels kernels;
+  reader::Views views;
+  const stria_program_view* view = nullptr;
+};
+
+struct stria_reader_tree {
+  semtree::Function function;
+  std::string symbol;
+  std::vector<stria_string> notes;
+  stria_tree_view view{};
+};
+
+struct stria_c_source {
+  semtree::CPrinter printer{reader::host_c()};
+  std::string kernels;
+  std::set<std::string> symbols;
+};
+
+namespace {
+
+std::string string_of(stria_string text) {
+  return text.data ? std::string(text.data, text.size) : std::string();
+}
+
+// A member of a struct that may be shorter than ours.
+#define STRIA_GIVEN(from, member, otherwise)                                                    \
+  ((from).size >= offsetof(std::remove_cvref_t<decltype(from)>, member) + sizeof((from).member) \
+       ? (from).member                                                                          \
+       : (otherwise))
+
+semtree::BuildOptions build_options(const stria_tree_options* given) {
+  semtree::BuildOptions out = reader::host_c_options();
+  if (!given) return out;
+  const uint64_t stack = STRIA_GIVEN(*given, stack_limit_bytes, 0);
+  if (stack > 0) out.stack_limit_bytes = static_cast<int64_t>(std::min<uint64_t>(stack, INT64_MAX));
+  const std::string unit = string_of(STRIA_GIVEN(*given, register_unit, stria_string{}));
+  if (!unit.empty()) out.register_unit = unit;
+  out.narrow_indices = STRIA_GIVEN(*given, narrow_indices, 0) != 0;
+  return out;
+}
+
+void fill(stria_reader_tree& tree, uint64_t kernel) {
+  const semtree::Function& function = tree.function;
+  stria_tree_view& view = tree.view;
+  view.size = sizeof view;
+  view.symbol = reader::text_of(tree.symbol);
+  view.kernel = kernel;
+  view.index_type = static_cast<stria_data_type>(function.index_type);
+  view.trip_count = static_cast<uint64_t>(function.trip_count);
+  view.group_lanes = static_cast<uint64_t>(function.group_lanes);
+  for (size_t d = 0; d < 3; ++d)
+    view.grid[d] = d < function.grid.size() ? static_cast<uint64_t>(function.grid[d].size) : 1;
+  if (function.grid.empty()) view.grid[0] = view.trip_count;
+  for (const std::string& note : function.notes) tree.notes.push_back(reader::text_of(note));
+  view.notes = tree.notes.data();
+  view.note_count = tree.notes.size();
+}
+
+}  // namespace
+
+extern "C" {
+
+stria_error* stria_reader_read(stria_string name, stria_string text,
+                               stria_reader_program** program) {
+  return reader::guarded([&]() -> stria_error* {
+    const SourceText source{string_of(name), string_of(text)};
+    Result<stripe::Program> parsed = stripe::parse(source);
+    if (!parsed) return reader::error_at(parsed.status(), source.name);
+    auto out = std::make_unique<stria_reader_program>();
+    out->program = *std::move(parsed);
+    Result<semtree::ProgramKernels> kernels = semtree::kernels_of(out->program);
+    if (!kernels) return reader::error_of(kernels.status().with_context(source.name));
+    out->kernels = *std::move(kernels);
+    out->view = out->views.of(out->program, out->kernels);
+    *program = out.release();
+    return nullptr;
+  });
+}
+
+const stria_program_view* stria_reader_view(const stria_reader_program* program) {
+  return program->view;
+}
+
+void stria_reader_release(stria_reader_program* program) { delete program; }
+
+stria_error* stria_reader_verify(const stria_reader_program* program) {
+  return reader::guarded([&]() -> stria_error* {
+    const Status status = stripe::verify(program->program);
+    return status.ok() ? nullptr : reader::error_of(status);
+  });
+}
+
+const stria_version_range* stria_reader_stripe_versions(void) {
+  static const stria_version_range versions = {sizeof(stria_version_range), nullptr,
+                                               STRIA_READER_STRIPE_MAJOR, 0,
+                                               STRIA_READER_STRIPE_MINOR};
+  return &versions;
+}
+
+stria_string stria_reader_type_name(stria_data_type type) {
+  if (type < 0 || type >= kDataTypeCount) return {nullptr, 0};
+  return reader::text_of(name_of(static_cast<DataType>(type)));
+}
+
+uint64_t stria_reader_type_bytes(stria_data_type type) {
+  if (type < 0 || type >= kDataTypeCount) return 0;
+  return static_cast<uint64_t>(byte_size(static_cast<DataType>(type)));
+}
+
+stria_error* stria_reader_evaluate(const stria_affine* form, const stria_term* point,
+                                   uint64_t count, int64_t* value) {
+  return reader::guarded([&]() -> stria_error* {
+    const Result<int64_t> result = reader::evaluate(*form, {point, count});
+    if (!result) return reader::error_of(result.status());
+    *value = *result;
+    return nullptr;
+  });
+}
+
+stria_error* stria_reader_interval(const stria_affine* form, const stria_range* box, uint64_t count,
+                                   int64_t* lowest, int64_t* highest) {
+  return reader::guarded([&]() -> stria_error* {
+    const Result<Interval> result = reader::interval(*form, {box, count});
+    if (!result) return reader::error_of(result.status());
+    *lowest = result->lower;
+    *highest = result->upper;
+    return nullptr;
+  });
+}
+
+stria_error* stria_reader_affine_text(const stria_affine* form, stria_text_sink sink, void* state) {
+  return reader::guarded([&]() -> stria_error* {
+    const std::string text = reader::affine_of(*form).to_string();
+    sink(state, {nullptr, 0}, reader::text_of(text));
+    return nullptr;
+  });
+}
+
+stria_error* stria_reader_build(const stria_reader_program* program, uint64_t kernel,
+                                const stria_tree_options* options, stria_reader_tree** tree) {
+  return reader::guarded([&]() -> stria_error* {
+    const auto& kernels = program->kernels.kernels;
+    if (kernel >= kernels.size())
+      return reader::error_of(
+          invalid_argument("kernel {} of a program with {} kernels", kernel, kernels.size()));
+    const semtree::KernelBlock& from = kernels[kernel];
+    Result<semtree::Function> function =
+        semtree::build(*from.block, *from.parent, build_options(options));
+    if (!function)
+      return reader::error_of(
+          function.status().with_context(fmt::format("kernel '{}'", from.block->name)));
+    auto out = std::make_unique<stria_reader_tree>();
+    out->function = *std::move(function);
+    out->symbol = semtree::kernel_symbol(kernel, from.block->name);
+    fill(*out, kernel);
+    *tree = out.release();
+    return nullptr;
+  });
+}
+
+const stria_tree_view* stria_reader_tree_view(const stria_reader_tree* tree) { return &tree->view; }
+
+stria_error* stria_reader_tree_text(const stria_reader_tree* tree, stria_text_sink sink,
+                                    void* state) {
+  return reader::guarded([&]() -> stria_error* {
+    const std::string text = semtree::print(tree->function);
+    sink(state, tree->view.symbol, reader::text_of(text));
+    return nullptr;
+  });
+}
+
+void stria_reader_tree_release(stria_reader_tree* tree) { delete tree; }
+
+stria_error* stria_reader_c_create(stria_c_source** source) {
+  return reader::guarded([&]() -> stria_error* {
+    *source = std::make_unique<stria_c_source>().release();
+    return nullptr;
+  });
+}
+
+stria_error* stria_reader_c_add(stria_c_source* source, const stria_reader_tree* tree) {
+  return reader::guarded([&]() -> stria_error* {
+    if (source->symbols.count(tree->symbol) > 0)
+      return reader::error_of(
+          invalid_argument("the source has a kernel '{}' already", tree->symbol));
+    Result<std::string> text = source->printer.add(tree->function, tree->symbol, 1);
+    if (!text)
+      return reader::error_of(
+          text.status().with_context(fmt::format("kernel '{}'", tree->function.name)));
+    source->kernels += *text + reader::entry_point(tree->symbol, tree->function.params.size());
+    source->symbols.insert(tree->symbol);
+    return nullptr;
+  });
+}
+
+stria_error* stria_reader_c_text(const stria_c_source* source, stria_text_sink sink, void* state) {
+  return reader::guarded([&]() -> stria_error* {
+    const std::string text = source->printer.common() + source->kernels;
+    sink(state, reader::text_of("kernels.c"), reader::text_of(text));
+    return nullptr;
+  });
+}
+
+void stria_reader_c_release(stria_c_source* source) { delete source; }
+
+}  // extern "C"
