@@ -105,6 +105,7 @@ struct RunNames {
   std::string program;
   std::string device;
   std::vector<std::string> kernels;
+  std::vector<std::string> interpreted;  // of each kernel, why, or ""
 };
 
 struct LoadedProgram::State {
@@ -175,7 +176,7 @@ Result<std::vector<KernelTime>> Run::times() const {
   for (size_t k = 0; k < each_.size(); ++k) {
     STRIA_ASSIGN(uint64_t nanoseconds, each_[k].duration_ns());
     const size_t of_run = k % names_->kernels.size();
-    out.push_back({names_->kernels[of_run], of_run, nanoseconds});
+    out.push_back({names_->kernels[of_run], of_run, nanoseconds, names_->interpreted[of_run]});
   }
   return out;
 }
@@ -207,8 +208,10 @@ Result<LoadedProgram> LoadedProgram::load(const DeviceMemory& memory,
   auto names = std::make_shared<RunNames>();
   names->program = state->plan.program;
   names->device = device.plugin_id() + ":" + device.info().id;
-  for (const PlannedKernel& kernel : state->plan.main.kernels)
+  for (const PlannedKernel& kernel : state->plan.main.kernels) {
     names->kernels.push_back(kernel.name);
+    names->interpreted.push_back(kernel.interpreted);
+  }
   state->names = std::move(names);
   LoadedProgram loaded;
   loaded.state_ = std::move(state);

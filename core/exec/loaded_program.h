@@ -23,6 +23,7 @@ struct KernelTime {
   std::string name;
   size_t statement = 0;      // position among main's kernels
   uint64_t nanoseconds = 0;  // 0: not known
+  std::string interpreted;   // as in hal::KernelInfo
 };
 
 struct RunNames;

@@ -218,6 +218,7 @@ class Planner {
       PlannedKernel kernel;
       kernel.library_index = i;
       kernel.name = info.name;
+      kernel.interpreted = info.interpreted;
       directions.emplace_back();
       for (const hal::ArgumentInfo& argument : info.arguments) {
         kernel.arguments.push_back(names.find(argument.name)->second);

@@ -44,6 +44,7 @@ struct PlannedArgument {
 struct PlannedKernel {
   size_t library_index = 0;  // position in the library's list
   std::string name;
+  std::string interpreted;                 // as in hal::KernelInfo
   std::vector<PlannedArgument> arguments;  // in the library's order
   std::vector<uint32_t> after;             // positions of earlier kernels of the same part, rising
 };

@@ -37,7 +37,8 @@ Result<std::vector<KernelTime>> Event::kernel_times() const {
   if (!valid() || !state_->run) return std::vector<KernelTime>();
   STRIA_ASSIGN(std::vector<exec::KernelTime> times, state_->run->times());
   std::vector<KernelTime> out;
-  for (exec::KernelTime& time : times) out.push_back({std::move(time.name), time.nanoseconds});
+  for (exec::KernelTime& time : times)
+    out.push_back({std::move(time.name), time.nanoseconds, std::move(time.interpreted)});
   return out;
 }
 

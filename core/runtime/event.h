@@ -21,6 +21,7 @@ inline constexpr uint64_t kForever = std::numeric_limits<uint64_t>::max();
 struct KernelTime {
   std::string name;
   uint64_t nanoseconds = 0;  // from start to end of the kernel itself; 0: not known
+  std::string interpreted;   // why the host interprets it; empty: the plugin's own code runs
 };
 
 // A handle; safe from any thread. Dropping it neither waits for the work nor stops it. A failure

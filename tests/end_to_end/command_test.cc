@@ -126,8 +126,15 @@ TEST_F(Command, CheckAndProfile) {
     EXPECT_THAT(out_of(command + " --check"),
                 AllOf(StartsWith("check C: 200 elements, largest error "), HasSubstr(": ok\n")));
     EXPECT_THAT(out_of(command + " --check=sample:50"), HasSubstr("check C: 50 elements"));
-    EXPECT_THAT(out_of(command + " --profile"),
+    const std::string profile = out_of(command + " --profile");
+    EXPECT_THAT(profile,
                 AllOf(HasSubstr("GFLOP/s"), HasSubstr("kernel_0"), HasSubstr("compiled in")));
+    // A plugin without a code generator says so of each kernel.
+    if (std::string(device) == "reference")
+      EXPECT_THAT(profile, HasSubstr("\n2 of 2 kernels are interpreted: the plugin generates no "
+                                     "code for its device\n"));
+    else
+      EXPECT_EQ(profile.find("interpreted"), std::string::npos) << profile;
   }
 }
 

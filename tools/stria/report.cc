@@ -56,6 +56,24 @@ std::string short_kernel_name(const std::string& name) {
   return parts.size() <= 3 ? name : parts.front() + "+..+" + parts.back();
 }
 
+// How many kernels the plugin leaves to the interpreter, and why; "" if none.
+std::string describe_interpreted(const std::vector<KernelTime>& kernels) {
+  std::vector<const KernelTime*> interpreted;
+  for (const KernelTime& kernel : kernels)
+    if (!kernel.interpreted.empty()) interpreted.push_back(&kernel);
+  if (interpreted.empty()) return "";
+  std::string out = fmt::format("\n{} of {} kernel{} interpreted:", interpreted.size(),
+                                kernels.size(), kernels.size() == 1 ? " is" : "s are");
+  const bool one_reason = std::all_of(
+      interpreted.begin(), interpreted.end(),
+      [&](const KernelTime* kernel) { return kernel->interpreted == interpreted[0]->interpreted; });
+  if (one_reason && interpreted.size() == kernels.size())
+    return out + " " + interpreted[0]->interpreted;
+  for (const KernelTime* kernel : interpreted)
+    out += fmt::format("\n  {}: {}", short_kernel_name(kernel->name), kernel->interpreted);
+  return out;
+}
+
 std::string describe_profile(const Profile& profile,
                              const std::map<std::string, double>& operations) {
   size_t width = 6;
@@ -89,7 +107,7 @@ std::string describe_profile(const Profile& profile,
                   digits, "", rate(all_operations, profile.wall_seconds));
   out += fmt::format("median of {} run{}; compiled in {:.1f} ms", profile.runs,
                      profile.runs == 1 ? "" : "s", profile.compile_seconds * 1e3);
-  return out;
+  return out + describe_interpreted(profile.kernels);
 }
 
 std::string describe_undecided(const std::vector<std::string>& undecided) {

@@ -33,7 +33,8 @@ struct Profile {
 };
 // A table: kernel, time ("unknown" where the device does not know it), share of the known times,
 // GFLOP/s (operations that kernel_operations counts; "-" for a kernel it does not know), and a line
-// for the whole run. Times in ms, or all in µs if one is small.
+// for the whole run. Times in ms, or all in µs if one is small. Behind it, which kernels the plugin
+// leaves to the interpreter, and why.
 std::string describe_profile(const Profile& profile,
                              const std::map<std::string, double>& operations);
 

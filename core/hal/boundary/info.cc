@@ -150,6 +150,8 @@ Result<KernelInfo> copy_of(const stria_kernel_info& info) {
   Texts texts;
   KernelInfo out;
   out.name = texts.line(STRIA_SIZED(info, name, kNone), "a kernel's name");
+  out.interpreted =
+      texts.line(STRIA_SIZED(info, interpreted, kNone), "why a kernel is interpreted", kMaxReason);
   STRIA_RETURN_IF_ERROR(texts.status());
   const stria_program_part part = STRIA_SIZED(info, part, STRIA_MAIN);
   if (part != STRIA_PROLOGUE && part != STRIA_MAIN)

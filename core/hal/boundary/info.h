@@ -44,6 +44,7 @@ struct KernelInfo {
   uint64_t statement = 0;  // position in the part's block, or STRIA_WHOLE_PART
   // Out and inout arguments in printed order, then in arguments in printed order.
   std::vector<ArgumentInfo> arguments;
+  std::string interpreted = {};  // why the interpreter runs it; empty: the plugin's own code does
   bool operator==(const KernelInfo&) const = default;
 };
 

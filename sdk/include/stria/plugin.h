@@ -58,9 +58,10 @@ extern "C" {
 // The version of this header. Majors must match exactly; each side states the minors it can speak,
 // and the highest common one holds. Major 0 makes no promise between minors beyond the rules above.
 #define STRIA_ABI_MAJOR 0
-#define STRIA_ABI_MINOR 3
+#define STRIA_ABI_MINOR 4
 // The oldest minor that a host or plugin of this header gets on with. 1: without
-// stria_event_table.end; 2: without stria_host_services.lend.
+// stria_event_table.end; 2: without stria_host_services.lend; 3: without
+// stria_kernel_info.interpreted.
 #define STRIA_ABI_OLDEST_MINOR 1
 
 // The Stripe text that this release writes, "stripe MAJOR.MINOR" in a text's first line.
@@ -198,6 +199,9 @@ typedef struct stria_kernel_info {
   // argument's offset.
   const stria_argument_info* const* arguments;
   uint64_t argument_count;
+  // Why the host's interpreter runs this kernel, for people: "its groups have lanes". Empty: code
+  // of the plugin's own does. Interpretation is slow, so the host shows it. Since 0.4.
+  stria_string interpreted;
 } stria_kernel_info;
 
 // Receives kernels: called zero or more times before the slot returns.

@@ -232,7 +232,7 @@ TEST(Adopt, VersionRefusalsPrintBothRanges) {
   LoadResult result = adopt_plugin(manifest, toy_query, bare_host());
   EXPECT_THAT(steps_of(result), ElementsAre("version failed"));
   EXPECT_EQ(result.status().message(),
-            "ABI versions do not meet: the host speaks 0.1 to 0.3, the plugin 0.7 to 0.9");
+            "ABI versions do not meet: the host speaks 0.1 to 0.4, the plugin 0.7 to 0.9");
   manifest = manifest_of("toy");
   manifest.stripe = {3, 0, 1};
   EXPECT_EQ(adopt_plugin(manifest, toy_query, bare_host()).status().message(),
@@ -249,7 +249,7 @@ TEST(Adopt, VersionRefusalsPrintBothRanges) {
   EXPECT_THAT(steps_of(result), ElementsAre("version", "query failed"));
   EXPECT_EQ(result.status().code(), StatusCode::incompatible);
   EXPECT_EQ(result.status().message(),
-            "ABI versions do not meet: the host speaks 0.1 to 0.3, the plugin 0.8 to 0.9");
+            "ABI versions do not meet: the host speaks 0.1 to 0.4, the plugin 0.8 to 0.9");
 }
 
 TEST(Adopt, WhatDoesNotFitIsRefused) {
@@ -279,8 +279,8 @@ TEST(Adopt, WhatDoesNotFitIsRefused) {
     return error;
   };
   EXPECT_EQ(adopt_plugin(manifest_of("toy"), choosy, bare_host()).status().message(),
-            "the highest common versions are ABI 0.3 and Stripe text 1.0, the plugin chose the "
-            "minors 3 and 7");
+            "the highest common versions are ABI 0.4 and Stripe text 1.0, the plugin chose the "
+            "minors 4 and 7");
   // No driver table: its first slot is missing.
   auto tableless = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
     stria_error* error = toy_query(host, info);
@@ -398,6 +398,7 @@ TEST(Adopt, TheSizeOfAnInfoSaysAfterwardsHowFarBothKnowIt) {
 TEST(Adopt, TheHelperReadsAShortKernelInfoOnlyAsFarAsItGoes) {
   stria_argument_info argument{};
   argument.size = offsetof(stria_argument_info, may_overlap);
+  argument.direction = STRIA_IN;
   argument.bytes = 8;
   const uint32_t position = 1;
   argument.may_overlap = &position;  // beyond size, as all that follows
@@ -407,6 +408,13 @@ TEST(Adopt, TheHelperReadsAShortKernelInfoOnlyAsFarAsItGoes) {
   kernel.size = sizeof kernel;
   kernel.arguments = arguments;
   kernel.argument_count = 1;
+  kernel.part = STRIA_MAIN;
+  kernel.interpreted = to_c("too\nlarge");
+  EXPECT_EQ(sdk::copy_of(kernel).interpreted, "too\nlarge");
+  EXPECT_EQ(copy_of(kernel).value().interpreted, "too large");
+  kernel.size = offsetof(stria_kernel_info, interpreted);  // of ABI 0.3
+  EXPECT_EQ(sdk::copy_of(kernel).interpreted, "");
+  EXPECT_EQ(copy_of(kernel).value().interpreted, "");
   sdk::KernelInfo copied = sdk::copy_of(kernel);
   ASSERT_EQ(copied.arguments.size(), 1u);
   EXPECT_EQ(copied.arguments[0].bytes, 8u);

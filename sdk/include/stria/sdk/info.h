@@ -35,6 +35,7 @@ struct KernelInfo {
   stria_program_part part = STRIA_MAIN;
   uint64_t statement = 0;               // or STRIA_WHOLE_PART
   std::vector<ArgumentInfo> arguments;  // out and inout first, then in
+  std::string interpreted;              // why the host interprets it; empty: it does not
 };
 
 struct NamedText {
@@ -79,6 +80,7 @@ void send_kernel(const Info& info, stria_kernel_sink sink, void* state) {
   out.statement = info.statement;
   out.arguments = pointers.data();
   out.argument_count = pointers.size();
+  out.interpreted = to_c(info.interpreted);
   sink(state, &out);
 }
 
@@ -88,6 +90,7 @@ inline KernelInfo copy_of(const stria_kernel_info& given) {
   out.name = view_of(info.name);
   out.part = info.part;
   out.statement = info.statement;
+  out.interpreted = view_of(info.interpreted);
   for (uint64_t i = 0; i < info.argument_count; ++i) {
     const stria_argument_info from = whole(info.arguments[i]);
     out.arguments.push_back({std::string(view_of(from.name)),

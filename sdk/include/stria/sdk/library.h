@@ -65,7 +65,10 @@ class InterpretedKernel final : public Kernel {
 class InterpretedLibrary final : public Library {
  public:
   InterpretedLibrary(const Host& host, std::string_view stripe)
-      : host_(host), program_(host, stripe), kernels_(program_.kernels()) {}
+      : host_(host), program_(host, stripe), kernels_(program_.kernels()) {
+    for (KernelInfo& kernel : kernels_)
+      kernel.interpreted = "the plugin generates no code for its device";
+  }
   const std::vector<KernelInfo>& kernels() const override { return kernels_; }
   Ref<Kernel> prepare(uint64_t index) override {
     return make<InterpretedKernel>(host_, program_.prepare(index));
