@@ -109,4 +109,35 @@ expect "4 5 10 11 on Acme 300" STRIA_PLUGIN_PATH="$work/build/lib/stria/plugins"
 (umask 002 && cmake --install "$work/build" --prefix "$work/elsewhere" >/dev/null)
 expect "Acme 300" HOME="$work/home" STRIA_PLUGIN_PATH="$work/elsewhere/lib/stria/plugins" \
   "$prefix/bin/stria" devices
+say "a plugin from outside the tree that generates code"
+mkdir "$work/tmp"
+generator=(STRIA_PLUGIN_PATH="$work/build/lib/stria/plugins" TMPDIR="$work/tmp")
+expect "4 5 10 11 on this machine, in C" "${generator[@]}" "$work/build/matrix_product/matrix_product" c_generator
+printf 'function (A[N], B[N]) -> (R, S) { R = tanh(A) * B; S[] = +(R[i]); }\n' >"$work/p.tile"
+profile=$(expect "compiled in" "${generator[@]}" "$prefix/bin/stria" run "$work/p.tile" --device c_generator \
+  --input A=random:1 --shape A=1000 --input B=random:2 --shape B=1000 --check --profile)
+! grep -q interpreted <<<"$profile" || fail "c_generator leaves a kernel to the interpreter: $profile"
+! ls "$work/tmp" | grep stria_c_generator || fail "c_generator leaves files behind"
+
+say "the reader from C, without CMake"
+cat >"$work/reader.c" <<'END'
+#include <stdio.h>
+#include "stria/reader.h"
+int main(void) {
+  const char text[] = "stripe 1.0\n0: #program block [] () {\n  0: #main block [] ) {}\n}\n";
+  stria_reader_program* program = 0;
+  const stria_string name = {"text", 4}, all = {text, sizeof text - 1};
+  stria_error* error = stria_reader_read(name, all, &program);
+  if (!error) return 1;
+  printf("%.*s\n", (int)error->place.size, error->place.data);
+  error->release(error);
+  return 0;
+}
+END
+isl=$(basename "$(ls /usr/lib/*/libisl.so.[0-9]* /lib/*/libisl.so.[0-9]* 2>/dev/null | grep -m1 'so\.[0-9]*$')")
+cc -std=c11 -Wall -Wextra -Werror -pedantic -I "$prefix/include" "$work/reader.c" "$prefix/lib/libstria_reader.a" \
+  "-l:$isl" -lstdc++ -lm -o "$work/reader" || fail "a program in C does not link the reader"
+expect "text:3:21" "$work/reader"
+[ -z "$(nm -g --defined-only "$prefix/lib/libstria_reader.a" | grep ' [A-Z] ' | grep -v ' stria_reader_')" ] ||
+  fail "the archive of the reader has other names than those of its header"
 say "embed_test: all well"

@@ -182,7 +182,7 @@ uint64_t one_of(std::string_view plugin) {
   return plugin == "opencl" ? number_from("STRIA_DIFFERENTIAL_OPENCL_ONE_OF", 10) : 1;
 }
 
-class OnDevice : public testing::TestWithParam<const char*> {};
+class OnDevice : public testing::TestWithParam<std::string> {};
 
 TEST_P(OnDevice, AgainstBruteForceAndInterpreter) {
   RuntimeOptions options;
@@ -204,8 +204,8 @@ TEST_P(OnDevice, AgainstBruteForceAndInterpreter) {
   lacked.expect_both();
 }
 
-INSTANTIATE_TEST_SUITE_P(Plugins, OnDevice, testing::Values(STRIA_PLUGINS),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Plugins, OnDevice, testing::ValuesIn(tested_plugins({STRIA_PLUGINS})),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace stria::differential

@@ -123,10 +123,10 @@ const std::vector<Target>& targets() {
     options.only_plugin_paths = true;
     const Runtime runtime(options);
     std::vector<Target> out;
-    for (const char* plugin : {STRIA_PLUGINS}) {
+    for (const std::string& plugin : tested_plugins({STRIA_PLUGINS})) {
       Result<Device> device = runtime.open(chosen_device(plugin));
       if (!device.ok()) {
-        std::printf("%s is not there: %s\n", plugin, device.status().message().c_str());
+        std::printf("%s is not there: %s\n", plugin.c_str(), device.status().message().c_str());
         continue;
       }
       out.push_back({*device, true});

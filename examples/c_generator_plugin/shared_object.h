@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled kernels in this process.
+#pragma once
+
+#include <string>
+
+#include "stria/reader.h"
+
+namespace c_generator {
+
+class SharedObject {
+ public:
+  // From the bytes of its file; throws sdk::Error.
+  explicit SharedObject(const std::string& bytes);
+  ~SharedObject();
+  SharedObject(const SharedObject&) = delete;
+  SharedObject& operator=(const SharedObject&) = delete;
+  stria_c_kernel kernel(const std::string& symbol) const;
+
+ private:
+  void* handle_ = nullptr;
+};
+
+}  // namespace c_generator
