@@ -13,6 +13,7 @@
 #include "stria/semtree/build/build.h"
 #include "stria/semtree/c/c_printer.h"
 #include "stria/semtree/c/source_names.h"
+#include "stria/semtree/peephole/peepholes.h"
 #include "stria/semtree/tree/print.h"
 #include "stria/stripe/agents.h"
 #include "stria/stripe/text/parser.h"
@@ -64,6 +65,7 @@ semtree::BuildOptions build_options(const stria_tree_options* given) {
   const std::string unit = string_of(STRIA_GIVEN(*given, register_unit, stria_string{}));
   if (!unit.empty()) out.register_unit = unit;
   out.narrow_indices = STRIA_GIVEN(*given, narrow_indices, 0) != 0;
+  if (STRIA_GIVEN(*given, no_peepholes, 0) != 0) out.peepholes = semtree::Peepholes::none();
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "library.h"
+#include "stria/sdk/build_options.h"
 #include "stria/sdk/reader.h"
 
 namespace c_generator {
@@ -62,7 +63,10 @@ std::string Generator::code_of(const std::string& text) const {
   return code;
 }
 
-sdk::Ref<sdk::Library> Generator::compile(std::string_view stripe, std::string_view) {
+sdk::Ref<sdk::Library> Generator::compile(std::string_view stripe, std::string_view options) {
+  stria_tree_options how{};
+  how.size = sizeof how;
+  how.no_peepholes = sdk::read_build_options(options).no_peepholes;
   sdk::ReaderProgram program;
   sdk::check(sdk::read_program("device program", stripe, &program));
   sdk::CSource source;
@@ -75,7 +79,7 @@ sdk::Ref<sdk::Library> Generator::compile(std::string_view stripe, std::string_v
     ProgramKernel kernel;
     kernel.info = info_of(block);
     sdk::ReaderTree tree;
-    sdk::ReaderError error = sdk::build_tree(program, kernels.size(), &tree);
+    sdk::ReaderError error = sdk::build_tree(program, kernels.size(), &tree, &how);
     if (!error) error = source.add(tree);
     if (error.code() == STRIA_UNSUPPORTED || error.code() == STRIA_OUT_OF_RANGE) {
       kernel.info.interpreted = error.message();

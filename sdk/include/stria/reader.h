@@ -364,6 +364,8 @@ typedef struct stria_tree_options {
   // The memory unit whose allocations are registers; empty: "REG".
   stria_string register_unit;
   uint8_t narrow_indices;  // 1: 32-bit index arithmetic where no number of the kernel can leave it
+  uint8_t no_peepholes;    // 1: leave out what makes trees faster and changes no value, to find out
+                           // whether that is at fault (the build option of that name)
 } stria_tree_options;
 
 typedef struct stria_tree_view {

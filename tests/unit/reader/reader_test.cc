@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "plain.h"
+#include "stria/sdk/build_options.h"
 #include "stria/sdk/reader.h"
 
 namespace stria {
@@ -40,6 +41,7 @@ constexpr const char* kProduct = R"(stripe 1.0
         2: $p = mul.i32($a, $i)
         3: R = store($p)
         4: T = store($p)
+        5: $unused = add.i32($p, $p)
       }
     }
   }
@@ -151,10 +153,29 @@ TEST(Reader, TreesAndC) {
   options.narrow_indices = 1;
   ASSERT_FALSE(sdk::build_tree(program, 0, &tree, &options));
   EXPECT_EQ(tree->index_type, STRIA_I32);
+  // Definitions that nothing uses stay.
+  EXPECT_EQ(text.find("unused"), std::string::npos) << text;
+  options.no_peepholes = 1;
+  std::string plain;
+  ASSERT_FALSE(sdk::build_tree(program, 0, &tree, &options));
+  ASSERT_FALSE(sdk::print(tree, &plain));
+  EXPECT_THAT(plain, HasSubstr("unused"));
+  options.no_peepholes = 0;
   // A struct of an older header ends earlier.
   options.size = offsetof(stria_tree_options, narrow_indices);
   ASSERT_FALSE(sdk::build_tree(program, 0, &tree, &options));
   EXPECT_EQ(tree->index_type, STRIA_I64);
+}
+
+TEST(BuildOptions, OfTheHost) {
+  const sdk::BuildOptions options =
+      sdk::read_build_options(R"({"dump_source":false,"fast_math" : true})");
+  EXPECT_TRUE(options.fast_math);
+  EXPECT_FALSE(options.dump_source);
+  EXPECT_FALSE(options.no_peepholes);
+  EXPECT_FALSE(sdk::read_build_options("{}").fast_math);
+  for (const char* wrong : {R"({"fast_math": 1})", R"({"fast_math"})", R"({"fast_math":)"})
+    EXPECT_THROW(sdk::read_build_options(wrong), sdk::Error) << wrong;
 }
 
 TEST(Reader, Versions) {
