@@ -20,8 +20,8 @@ using InputTypes = std::map<std::string, TensorType>;
 struct CompileOptions {
   // Allows what changes float results within the usual meaning of "fast math".
   bool fast_math = false;
-  // Leaves out the peepholes of code generators (docs/emitters.md). The code computes the same,
-  // more slowly: to find out whether a peephole is at fault.
+  // Leaves out the peepholes of code generators (docs/emitters.md). The code computes the same
+  // within the rules of floats, more slowly: to find out whether a peephole is at fault.
   bool no_peepholes = false;
   // Inputs that hold the same values for many runs: weights. The first run with such tensors
   // computes what depends on them alone. It is computed again by the first run after one of them

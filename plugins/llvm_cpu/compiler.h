@@ -9,7 +9,7 @@
 
 namespace stria::llvm_cpu {
 
-// Options: {"fast_math": false, "dump_source": false}; others are ignored.
+// Options: {"fast_math": false, "dump_source": false, "no_peepholes": false}; others are ignored.
 class CpuCompiler final : public sdk::Compiler {
  public:
   explicit CpuCompiler(const sdk::Host& host) : host_(host) {}

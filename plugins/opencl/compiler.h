@@ -9,7 +9,7 @@
 
 namespace stria::opencl {
 
-// Options: {"fast_math": false, "dump_source": false}; others are ignored.
+// Options: {"fast_math": false, "dump_source": false, "no_peepholes": false}; others are ignored.
 class ClCompiler final : public sdk::Compiler {
  public:
   explicit ClCompiler(Context& context) : context_(context) {}

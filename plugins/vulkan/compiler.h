@@ -9,7 +9,7 @@
 
 namespace stria::vulkan {
 
-// Options: {"fast_math": false, "dump_source": false}; others are ignored.
+// Options: {"fast_math": false, "dump_source": false, "no_peepholes": false}; others are ignored.
 class VulkanCompiler final : public sdk::Compiler {
  public:
   explicit VulkanCompiler(Context& context) : context_(context) {}

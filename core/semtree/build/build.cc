@@ -12,6 +12,7 @@
 #include "stria/semtree/peephole/load_hoisting.h"
 #include "stria/semtree/peephole/load_merging.h"
 #include "stria/semtree/peephole/register_arrays.h"
+#include "stria/semtree/peephole/unused_definitions.h"
 #include "stria/semtree/tree/expr.h"
 #include "stria/semtree/tree/variables.h"
 #include "stria/stripe/tags.h"
@@ -179,10 +180,15 @@ Result<Function> Builder::run() {
     merge_loads(function_, options_.shared_vector_bytes);
   if (peepholes.remove_unused) remove_unused(function_);
   find_shared_parameters(function_);
+  // What only the missing peephole keeps out of registers does not count: no kernel is refused for
+  // want of a peephole.
   int64_t stack = 0;
-  for (const Array& array : function_.arrays)
-    if (!array.in_registers && !array.shared && !array.fragment)
+  for (size_t i = 0; i < function_.arrays.size(); ++i) {
+    const Array& array = function_.arrays[i];
+    const bool would_be_variables = !peepholes.register_arrays && wants_registers_[i];
+    if (!array.in_registers && !array.shared && !array.fragment && !would_be_variables)
       stack += array.count * byte_size(array.type);
+  }
   if (stack > options_.stack_limit_bytes)
     return make_error(
         StatusCode::out_of_range,

@@ -332,7 +332,8 @@ Status Builder::pipelined(const Frame& outer, const Frame& parent,
   } else {
     if (hold && has_lanes())
       function_.notes.push_back(
-          fmt::format("lanes do not hold what {} fetches: its fetch is more than loads and stores",
+          fmt::format("lanes do not hold what {} fetches: it is more than loads of what its points "
+                      "leave alone and stores to shared memory",
                       name_of_block(block)));
     barrier(out);
     if (!fetch.empty()) body.push_back({If{comes, std::move(fetch), {}}});

@@ -18,8 +18,4 @@ void add_written(const Statement& statement, std::set<int>& to);
 // Replaces each of these variables by its expression, wherever `body` uses it.
 void replace_variables(Body& body, const std::map<int, ExprRef>& by);
 
-// Removes definitions whose variables nothing uses, and loops and conditions in which nothing is
-// left.
-void remove_unused(Function& function);
-
 }  // namespace stria::semtree

@@ -152,6 +152,28 @@ TEST(Build, PointsThatCombineInOneElementAreNotSpread) {
   EXPECT_EQ(points("8*py + k"), 3);
 }
 
+// What only a peephole would make variables of does not count as memory of the stack.
+TEST(Build, NoKernelIsRefusedForWantOfAPeephole) {
+  const std::string kernel =
+      "#kernel block [] (\nin A[0] fp32(64:1)\nout R[0] fp32(64:1)) {\n"
+      "0: #unroll block [i:64] (\nin A[i] fp32(1:1)\nout R[i] fp32(1:1)\n"
+      "none new@0x0<REG> t[0] fp32(1:1)) {\n"
+      "0: block [] (\nin A[0] fp32(1:1)\nout t[0] fp32(1:1)) {\n"
+      "0: $a = load(A)\n1: t = store($a)\n}\n"
+      "1: block [] (\nin t[0] fp32(1:1)\nout R[0] fp32(1:1)) {\n"
+      "0: $a = load(t)\n1: R = store($a)\n}\n}\n}";
+  BuildOptions options;
+  options.stack_limit_bytes = 128;
+  const auto with = built(kernel, options);
+  ASSERT_TRUE(with.ok()) << with.status().to_string();
+  EXPECT_TRUE(with->arrays.at(0).in_registers);
+  options.peepholes = Peepholes::none();
+  const auto without = built(kernel, options);
+  ASSERT_TRUE(without.ok()) << without.status().to_string();
+  EXPECT_EQ(without->arrays.size(), 64u);
+  EXPECT_FALSE(without->arrays.at(0).in_registers);
+}
+
 TEST(Build, LimitsAreNamed) {
   BuildOptions options;
   options.unrolled_statement_limit = 100;
