@@ -19,6 +19,10 @@ inline std::string plugin_folder(const std::string& of_the_build) {
 inline std::vector<std::string> tested_plugins(std::vector<std::string> of_the_build) {
   const std::string folder = plugin_folder("");
   if (folder.empty()) return of_the_build;
+  // The folder may be a plugin's own.
+  const std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
+  if (std::filesystem::exists(path / "plugin.json"))
+    return {path.has_filename() ? path.filename() : path.parent_path().filename()};
   std::vector<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (std::filesystem::exists(entry.path() / "plugin.json"))
