@@ -30,9 +30,10 @@ Buffer::Buffer(std::shared_ptr<DeviceState> device, stria_buffer* handle, uint64
           std::make_shared<const State>(std::move(device), handle, bytes, std::move(companion))) {}
 
 uint64_t Buffer::size() const { return state_ ? state_->bytes : 0; }
+std::shared_ptr<DeviceState> Buffer::device() const { return state_ ? state_->device : nullptr; }
 stria_buffer* Buffer::handle() const { return state_ ? state_->handle : nullptr; }
 
-Result<Mapping> Buffer::map(bool current, Waits waits, uint64_t offset, uint64_t bytes) const {
+Result<Mapping> Buffer::map(Slot kind, Waits waits, uint64_t offset, uint64_t bytes) const {
   if (!state_) return make_error(StatusCode::failed_precondition, "there is no buffer to map");
   if (offset > state_->bytes || bytes > state_->bytes - offset)
     return make_error(StatusCode::out_of_range, "bytes {} to {} of a buffer of {} bytes", offset,
@@ -42,22 +43,40 @@ Result<Mapping> Buffer::map(bool current, Waits waits, uint64_t offset, uint64_t
   const stria_buffer_table& table = device->tables().buffer;
   void* memory = nullptr;
   stria_event* done = nullptr;
-  const char* slot = current ? "buffer.map_current" : "buffer.map_discard";
-  STRIA_RETURN_IF_ERROR(device->plugin->call(slot, current ? table.map_current : table.map_discard,
-                                             state_->handle, offset, bytes, list.data(),
-                                             list.size(), &memory, &done));
+  struct Call {
+    const char* name;
+    decltype(table.map_current) slot;
+  };
+  const Call calls[] = {{"buffer.map_current", table.map_current},
+                        {"buffer.map_discard", table.map_discard},
+                        {"buffer.map_read", table.map_read}};
+  const auto [slot, function] = calls[static_cast<size_t>(kind)];
+  const Status mapped = device->plugin->call(slot, function, state_->handle, offset, bytes,
+                                             list.data(), list.size(), &memory, &done);
+  // Plugins before ABI 0.5 write back what was only read.
+  if (kind == Slot::read && mapped.code() == StatusCode::unimplemented)
+    return map(Slot::current, waits, offset, bytes);
+  STRIA_RETURN_IF_ERROR(mapped);
   if (!done || (!memory && bytes > 0)) return device->plugin->gave_nothing(slot);
   return Mapping(*this, static_cast<std::byte*>(memory), bytes, Event(device, done, slot));
 }
 
 Result<Mapping> Buffer::map_current(Waits waits, uint64_t offset, uint64_t bytes) const {
-  return map(true, waits, offset, bytes);
+  return map(Slot::current, waits, offset, bytes);
 }
-Result<Mapping> Buffer::map_current(Waits waits) const { return map(true, waits, 0, size()); }
+Result<Mapping> Buffer::map_current(Waits waits) const {
+  return map(Slot::current, waits, 0, size());
+}
 Result<Mapping> Buffer::map_discard(Waits waits, uint64_t offset, uint64_t bytes) const {
-  return map(false, waits, offset, bytes);
+  return map(Slot::discard, waits, offset, bytes);
 }
-Result<Mapping> Buffer::map_discard(Waits waits) const { return map(false, waits, 0, size()); }
+Result<Mapping> Buffer::map_discard(Waits waits) const {
+  return map(Slot::discard, waits, 0, size());
+}
+Result<Mapping> Buffer::map_read(Waits waits, uint64_t offset, uint64_t bytes) const {
+  return map(Slot::read, waits, offset, bytes);
+}
+Result<Mapping> Buffer::map_read(Waits waits) const { return map(Slot::read, waits, 0, size()); }
 
 Mapping::Mapping(Buffer buffer, std::byte* data, uint64_t bytes, Event ready)
     : buffer_(std::move(buffer)),
@@ -104,7 +123,7 @@ Result<Event> Mapping::unmap() {
   if (ready_.is_done()) return unmap_now(buffer_, data);
   // Plugins unmap what is ready, and only that: what they take to the device must have come from
   // it. Without an event to give back the mapping ends all the same.
-  const Result<Event> made = create_event(buffer_.state_->device);
+  const Result<Event> made = create_event(buffer_.state_->device, "buffer.unmap");
   const Event ended = made.ok() ? *made : Event();
   STRIA_RETURN_IF_ERROR(ready_.on_done([buffer = buffer_, data, ended](const Status&) {
     const Result<Event> done = unmap_now(buffer, data);

@@ -30,8 +30,13 @@ class Buffer {
   // into `waits`.
   Result<Mapping> map_discard(Waits waits, uint64_t offset, uint64_t bytes) const;
   Result<Mapping> map_discard(Waits waits = {}) const;  // all of it
+  // map_current for who only reads: its bytes must not be written, and unmap() takes nothing to the
+  // device. Such mappings may overlap each other, unless the plugin is older than ABI 0.5.
+  Result<Mapping> map_read(Waits waits, uint64_t offset, uint64_t bytes) const;
+  Result<Mapping> map_read(Waits waits = {}) const;  // all of it
 
   stria_buffer* handle() const;
+  std::shared_ptr<DeviceState> device() const;  // null without a buffer
   // Same allocation?
   bool operator==(const Buffer& other) const { return state_ == other.state_; }
 
@@ -42,13 +47,14 @@ class Buffer {
  private:
   friend class Mapping;
   struct State;
-  Result<Mapping> map(bool current, Waits waits, uint64_t offset, uint64_t bytes) const;
+  enum class Slot { current, discard, read };
+  Result<Mapping> map(Slot slot, Waits waits, uint64_t offset, uint64_t bytes) const;
   std::shared_ptr<const State> state_;
 };
 
 // A mapped range; unmapped by unmap() or, if that was not called, by the destructor. It holds its
 // range from when its waits are over until the event of unmap() is done: ranges held at once must
-// not overlap. Before that it holds nothing, so a range may be mapped again at any time if the
+// not overlap, but for those that are only read. Before that it holds nothing, so a range may be mapped again at any time if the
 // later waits include the event of the earlier unmap().
 class Mapping {
  public:

@@ -327,6 +327,9 @@ Result<Event> Executor::fill(const Buffer& target, uint64_t offset, uint64_t byt
   return Event(state_->device, done, "executor.fill");
 }
 
+std::shared_ptr<DeviceState> Executor::device() const { return state_ ? state_->device : nullptr; }
+stria_executor* Executor::handle() const { return state_ ? state_->handle : nullptr; }
+
 Status Executor::flush() const {
   if (!state_) return no_object("executor");
   const PluginState& plugin = *state_->device->plugin;
@@ -338,7 +341,7 @@ Status Executor::drain(uint64_t timeout_ns) const {
   const PluginState& plugin = *state_->device->plugin;
   Status waited = plugin.call("executor.drain", plugin.tables.executor.drain, state_->handle,
                               std::min(timeout_ns, plugin.services->host().wait_limit_ns()));
-  return plugin.after_wait("this executor", timeout_ns, std::move(waited));
+  return plugin.after_wait("the work of an executor", timeout_ns, std::move(waited));
 }
 
 // ---- Device
@@ -380,8 +383,9 @@ Result<Executor> Device::create_executor(std::string_view options) const {
                                     state_->handle, to_c(options), &handle));
   if (!handle) return plugin.gave_nothing("device.create_executor");
   Executor executor;
-  executor.state_ = std::make_shared<const Executor::State>(
-      state_, handle, plugin.tables.executor.release, "executor.release");
+  executor.state_ = std::shared_ptr<const Executor::State>(
+      new Executor::State(state_, handle, plugin.tables.executor.release, "executor.release"),
+      DeleteOutsideCallbacks());
   return executor;
 }
 
@@ -401,9 +405,9 @@ Result<Buffer> Device::allocate(uint64_t bytes, std::string_view memory,
   return Buffer(state_, handle, bytes, std::move(companion));
 }
 
-Result<Event> Device::create_event() const {
+Result<Event> Device::create_event(const char* slot) const {
   if (!state_) return no_object("device");
-  return hal::create_event(state_);
+  return hal::create_event(state_, slot);
 }
 
 }  // namespace stria::hal

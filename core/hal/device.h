@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stria/base/status.h"
@@ -107,6 +108,10 @@ class Executor {
   // Until all work submitted so far is done; deadline_exceeded after `timeout_ns`.
   Status drain(uint64_t timeout_ns = kForever) const;
 
+  // Null without an executor.
+  std::shared_ptr<DeviceState> device() const;
+  stria_executor* handle() const;
+
  private:
   friend class Device;
   struct State;
@@ -129,8 +134,12 @@ class Device {
   // do.
   Result<Buffer> allocate(uint64_t bytes, std::string_view memory = "",
                           std::shared_ptr<const void> companion = nullptr) const;
-  // An event that the host signals.
-  Result<Event> create_event() const;
+  // An event that the host signals. `slot`, a literal: the call at whose end that comes, for
+  // messages; null: the application signals it.
+  Result<Event> create_event(const char* slot = nullptr) const;
+
+  explicit Device(std::shared_ptr<DeviceState> state) : state_(std::move(state)) {}
+  const std::shared_ptr<DeviceState>& state() const { return state_; }
 
  private:
   friend class Plugin;

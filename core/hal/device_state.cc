@@ -48,7 +48,10 @@ Status PluginState::thrown(std::string_view slot) const {
 }
 
 Status PluginState::failed(std::string_view slot, stria_error* error) const {
-  return in_slot(slot, take_error(error));
+  const std::string missing = why_missing(error, table_sizes);
+  const Status status = take_error(error, reader);
+  if (missing.empty()) return in_slot(slot, status);
+  return in_slot(slot, Status(status.code(), fmt::format("{}: {}", status.message(), missing)));
 }
 
 Status PluginState::in_slot(std::string_view slot, const Status& status) const {
@@ -59,13 +62,13 @@ Status PluginState::gave_nothing(std::string_view slot) const {
   return make_error(kPluginFault, "plugin {}: {} succeeded but gave no result", manifest.id, slot);
 }
 
-Status PluginState::after_wait(std::string_view slot, uint64_t timeout_ns, Status waited) const {
+Status PluginState::after_wait(std::string_view what, uint64_t timeout_ns, Status waited,
+                               std::string_view reason) const {
   const uint64_t limit = services->host().wait_limit_ns();
   if (waited.code() != StatusCode::deadline_exceeded || limit >= timeout_ns) return waited;
   return make_error(StatusCode::deadline_exceeded,
-                    "plugin {}: what {} began is not done after {:g} s, the wait limit: the device "
-                    "hangs, or the plugin never says that it is done",
-                    manifest.id, slot, static_cast<double>(limit) * 1e-9);
+                    "plugin {}: {} is not done after {:g} s, the wait limit: {}", manifest.id, what,
+                    static_cast<double>(limit) * 1e-9, reason);
 }
 
 Status PluginState::usable() const {

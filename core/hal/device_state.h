@@ -45,6 +45,7 @@ struct PluginState {
   Manifest manifest;
   std::filesystem::path directory;  // absolute
   Tables tables{};
+  TableSizes table_sizes{};
   const void* (*get_extension)(stria_string, uint32_t) = nullptr;
   std::shared_ptr<Services> services;
   stria_driver* driver = nullptr;  // null after a shutdown that has come back
@@ -53,6 +54,7 @@ struct PluginState {
   pid_t process = 0;
   const std::string* watched_name = nullptr;            // the manifest's id, for the watchdog
   std::chrono::milliseconds time_limit{0};              // of each call that has one
+  Reader reader = Reader::user;                         // of what its errors say
   std::array<std::atomic<int64_t>, kNounCount> live{};  // handles alive, by noun
 
   PluginState() = default;
@@ -120,9 +122,12 @@ struct PluginState {
   Status in_slot(std::string_view slot, const Status& status) const;
   // A slot that succeeded without giving what it is there for.
   Status gave_nothing(std::string_view slot) const;
-  // What a wait that ended with `waited` says to a caller who would have waited `timeout_ns`, for
-  // what `slot` began.
-  Status after_wait(std::string_view slot, uint64_t timeout_ns, Status waited) const;
+  // What a wait for `what` that ended with `waited` says to a caller who would have waited
+  // `timeout_ns`: the wait limit came first.
+  static constexpr std::string_view kHangs =
+      "the device hangs, or the plugin never says that it is done";
+  Status after_wait(std::string_view what, uint64_t timeout_ns, Status waited,
+                    std::string_view reason = kHangs) const;
   // Ok if the driver is alive and this is the process that made it.
   Status usable() const;
 };

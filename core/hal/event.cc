@@ -6,6 +6,7 @@
 #include <chrono>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -19,7 +20,7 @@ namespace {
 // twice, or after it has refused, calls nothing.
 class Callbacks {
  public:
-  using Callback = std::function<void(const Status&)>;
+  using Callback = std::function<void(const stria_error*)>;
   uintptr_t keep(Callback callback) {
     std::lock_guard lock(mutex_);
     waiting_.emplace(++last_, std::move(callback));
@@ -45,17 +46,17 @@ Callbacks& callbacks() {
 }
 
 struct Ended {
-  Callbacks::Callback callback;
+  std::function<void(const Status&)> callback;
   Status outcome;
 };
 // Callbacks of this thread that are due when the one that runs has returned; null: none runs.
 thread_local std::deque<Ended>* due = nullptr;
-// Threads that run callbacks.
+// Threads that run callbacks, or release what callbacks held.
 std::atomic<int> turns{0};
 
 // What a callback does may end further events and call further callbacks. They come one after
 // another: a chain of events across devices may be long, a stack is not.
-void call_in_turn(Callbacks::Callback callback, Status outcome) {
+void call_in_turn(std::function<void(const Status&)> callback, Status outcome) {
   if (due) {
     due->push_back({std::move(callback), std::move(outcome)});
     return;
@@ -81,6 +82,20 @@ void call_in_turn(Callbacks::Callback callback, Status outcome) {
 }
 
 }  // namespace
+
+void outside_callbacks(std::function<void()> release) {
+  if (!due) return release();
+  turns.fetch_add(1);
+  try {
+    std::thread([release = std::move(release)] {
+      release();
+      turns.fetch_sub(1);
+    }).detach();
+  } catch (const std::system_error&) {
+    // No thread is left: what would be released stays, and a shutdown says so.
+    turns.fetch_sub(1);
+  }
+}
 
 void let_callbacks_end() {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(1);
@@ -109,7 +124,7 @@ struct Event::State {
     const CallInFlight in_flight(plugin.manifest.id.c_str(), name);
     const Watchdog::Call watched(plugin.services->host().watchdog(), plugin.watched_name, name);
     try {
-      return take_error(table().status(handle));
+      return take_error(table().status(handle), plugin.reader);
     } catch (...) {
       return plugin.thrown(name);
     }
@@ -119,15 +134,16 @@ struct Event::State {
 Event::Event(std::shared_ptr<DeviceState> device, stria_event* handle, const char* slot)
     : state_(std::make_shared<const State>(std::move(device), handle, slot)) {}
 
-Result<Event> create_event(const std::shared_ptr<DeviceState>& device) {
+Result<Event> create_event(const std::shared_ptr<DeviceState>& device, const char* slot) {
   stria_event* handle = nullptr;
   STRIA_RETURN_IF_ERROR(device->plugin->call(
       "device.create_event", device->tables().device.create_event, device->handle, &handle));
   if (!handle) return device->plugin->gave_nothing("device.create_event");
-  return Event(device, handle, "device.create_event");
+  return Event(device, handle, slot);
 }
 
 stria_event* Event::handle() const { return state_ ? state_->handle : nullptr; }
+const char* Event::slot() const { return state_ ? state_->slot : nullptr; }
 const DeviceState* Event::device() const { return state_ ? state_->device.get() : nullptr; }
 
 Status Event::wait(uint64_t timeout_ns) const {
@@ -135,8 +151,12 @@ Status Event::wait(uint64_t timeout_ns) const {
   const PluginState& plugin = *state_->device->plugin;
   Status waited = plugin.call("event.wait", state_->table().wait, state_->handle,
                               std::min(timeout_ns, plugin.services->host().wait_limit_ns()));
-  if (!waited.ok()) return plugin.after_wait(state_->slot, timeout_ns, std::move(waited));
-  return state_->outcome();
+  if (waited.ok()) return state_->outcome();
+  if (state_->slot)
+    return plugin.after_wait(fmt::format("what {} began", state_->slot), timeout_ns,
+                             std::move(waited));
+  return plugin.after_wait("an event", timeout_ns, std::move(waited),
+                           "the application has not signalled it");
 }
 
 bool Event::is_done() const {
@@ -165,10 +185,14 @@ Status Event::on_done(std::function<void(const Status&)> callback) const {
     callback(Status());
     return Status();
   }
-  const uintptr_t ticket = callbacks().keep(std::move(callback));
+  const uintptr_t ticket =
+      callbacks().keep([callback = std::move(callback),
+                        reader = state_->device->plugin->reader](const stria_error* error) mutable {
+        call_in_turn(std::move(callback), status_of(error, reader));
+      });
   auto call = [](void* state, const stria_error* error) {
     auto mine = callbacks().take(reinterpret_cast<uintptr_t>(state));
-    if (mine) call_in_turn(std::move(mine), status_of(error));
+    if (mine) mine(error);
   };
   Status status = state_->device->plugin->call(
       "event.on_done", state_->table().on_done, state_->handle,
@@ -184,7 +208,7 @@ Result<Event> Event::end() const {
   const Status made = plugin.call("event.end", state_->table().end, state_->handle, &handle);
   // A plugin of ABI 0.1 has no such slot.
   if (made.code() == StatusCode::unimplemented) {
-    STRIA_ASSIGN(Event end, create_event(state_->device));
+    STRIA_ASSIGN(Event end, create_event(state_->device, state_->slot));
     // Signalling fails only if it was done before, which nobody else does.
     STRIA_RETURN_IF_ERROR(on_done([end](const Status&) { (void)end.signal(); }));
     return end;
@@ -221,7 +245,7 @@ Result<WaitList> WaitList::make(const std::shared_ptr<DeviceState>& device, Wait
       handles[list.size_++] = wait.handle();
       continue;
     }
-    STRIA_ASSIGN(Event bridge, create_event(device));
+    STRIA_ASSIGN(Event bridge, create_event(device, wait.slot()));
     handles[list.size_++] = bridge.handle();
     list.imported_.push_back(bridge);
     // The callback holds the bridge until the original is done.

@@ -49,8 +49,10 @@ class Event {
 
   stria_event* handle() const;
   const DeviceState* device() const;
+  const char* slot() const;
 
-  // Takes over `handle`; `slot`, a literal, is what gave it.
+  // Takes over `handle`; `slot`, a literal, is the call whose work it is; null: nobody's work, the
+  // application signals it.
   Event(std::shared_ptr<DeviceState> device, stria_event* handle, const char* slot);
 
  private:
@@ -58,12 +60,25 @@ class Event {
   std::shared_ptr<const State> state_;
 };
 
-// A host event of `device`: open until its `signal`.
-Result<Event> create_event(const std::shared_ptr<DeviceState>& device);
+// A host event of `device`: open until its `signal`. `slot`, a literal: the call at whose end that
+// comes, for messages; null: the application signals it.
+Result<Event> create_event(const std::shared_ptr<DeviceState>& device, const char* slot);
 
-// Returns when no other thread runs callbacks of events, or after a second: what a callback holds
-// goes a moment after the event that it ended was seen.
+// Returns when no other thread runs callbacks of events or what they have left, or after a second:
+// what a callback holds goes a moment after the event that it ended was seen.
 void let_callbacks_end();
+
+// Calls `release`, which gives a device or an executor back: here, or on a thread of its own if a
+// callback of an event runs on this one. A plugin may call callbacks from a thread for whose end
+// such a release waits.
+void outside_callbacks(std::function<void()> release);
+// The same as a deleter of shared objects.
+struct DeleteOutsideCallbacks {
+  template <typename T>
+  void operator()(T* object) const {
+    outside_callbacks([object] { delete object; });
+  }
+};
 
 // Events to wait for.
 using Waits = std::span<const Event>;

@@ -114,8 +114,22 @@ Status query_plugin(stria_plugin_query_function query, PluginState& state) {
         to_string(said.abi), to_string(said.stripe), to_string(copied(info.abi)),
         to_string(copied(info.stripe)));
   state.tables = normalise(info);
+  state.table_sizes = sizes_of(info);
   state.get_extension = info.get_extension;
   return Status();
+}
+
+// What the dynamic linker said of `file`, without what the library around it adds.
+std::string linkers_words(std::string_view text, const std::filesystem::path& file) {
+  constexpr std::string_view kBefore = "dlerror system message: ", kBehind = "): ";
+  if (const size_t at = text.find(kBefore); at != std::string_view::npos) {
+    text.remove_prefix(at + kBefore.size());
+    if (const size_t end = text.rfind(kBehind); end != std::string_view::npos)
+      text = text.substr(0, end);
+  }
+  const std::string own = file.string() + ": ";
+  if (text.starts_with(own)) text.remove_prefix(own.size());
+  return one_line(text);
 }
 
 // Loads `file` (absolute); the pointer's last copy unloads it.
@@ -132,7 +146,7 @@ STRIA_SEES_THREADS_END Status open_library(const std::filesystem::path& file, co
     library = object;
   } catch (const std::exception& error) {
     return make_error(StatusCode::unavailable, "cannot load '{}': {}", file.string(),
-                      one_line(error.what()));
+                      linkers_words(error.what(), file));
   } catch (const abi::__forced_unwind&) {
     end_of_thread(in_flight);
     throw;
@@ -158,7 +172,10 @@ Verdict::Verdict(Step done, Status outcome)
 
 // The steps of one load; each appends its verdict.
 struct PluginLoad {
-  explicit PluginLoad(const LoadOptions& how) : options(how) { state->time_limit = how.time_limit; }
+  explicit PluginLoad(const LoadOptions& how) : options(how) {
+    state->time_limit = how.time_limit;
+    state->reader = how.reader;
+  }
 
   const LoadOptions& options;
   LoadResult result;
@@ -370,7 +387,7 @@ Result<Device> Plugin::open(std::string_view device_id, std::string_view options
                                        stria::hal::to_c(opening->id),
                                        stria::hal::to_c(opening->options), &handle));
     if (!handle) return plugin->gave_nothing("driver.open");
-    auto device = std::make_shared<DeviceState>(plugin, handle);
+    std::shared_ptr<DeviceState> device(new DeviceState(plugin, handle), DeleteOutsideCallbacks());
     STRIA_ASSIGN(auto infos, plugin->received<DeviceInfo>(
                                  "device.info", plugin->tables.device.info,
                                  Received<DeviceInfo>::sink<stria_device_info>, handle));

@@ -12,6 +12,7 @@
 
 #include "stria/base/source_text.h"
 #include "stria/base/status.h"
+#include "stria/hal/boundary/error.h"
 #include "stria/hal/boundary/info.h"
 #include "stria/hal/device.h"
 #include "stria/hal/files/manifest.h"
@@ -89,6 +90,7 @@ struct ProbeOptions {
 };
 
 struct LoadOptions {
+  Reader reader = Reader::user;       // of what the plugin's errors say
   std::string driver_options = "{}";  // JSON object given to the plugin's driver
   bool check_trust = true;            // owner and mode of the directory and its files
   // For each step in which code of the plugin runs, and later for opening a device and making its

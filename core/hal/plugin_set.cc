@@ -102,6 +102,7 @@ class PluginSetLoad {
     load.probe = options_.probe;
     load.probe.environment = environment();
     load.on_verdict = options_.on_verdict;
+    load.reader = is_own_place(record.origin) ? Reader::author : options_.reader;
     if (auto it = options_.driver_options.find(record.id); it != options_.driver_options.end())
       load.driver_options = it->second;
     LoadResult result = load_plugin(candidate.directory, host_, load);

@@ -35,6 +35,9 @@ struct SearchOptions {
   std::chrono::milliseconds time_limit = kTimeLimit;
   // How plugins that have not been seen to behave are tried first. The time limit is that of above.
   ProbeOptions probe;
+  // Who reads messages about plugins; those in a place of the user's (is_own_place) are for their
+  // author anyway.
+  Reader reader = Reader::user;
   // Told each verdict at once, for who must know how far a plugin came when it ends the process.
   std::function<void(const Verdict&)> on_verdict;
 };
@@ -45,6 +48,9 @@ struct FoundPlugin {
   std::string origin;
   Status search;  // why there is no directory to look at
 };
+
+// Whether plugins found there are the user's own work: $STRIA_PLUGIN_PATH and the user's folder.
+bool is_own_place(std::string_view origin);
 
 // In order: options.paths, $STRIA_PLUGIN_PATH (colon-separated), ~/.local/lib/stria/plugins,
 // <folder of the executable>/../lib/stria/plugins, and the same beside libstria where this code is

@@ -2,6 +2,7 @@
 #include "stria/runtime/device.h"
 
 #include "stria/base/status.h"
+#include "stria/hal/experimental.h"
 #include "stria/hwmodel/hardware_model.h"
 #include "stria/pass/model_rules.h"
 #include "stria/pass/pipeline.h"
@@ -15,6 +16,7 @@
 #include "stria/stripe/text/parser.h"
 #include "stria/stripe/text/printer.h"
 #include "stria/stripe/verify/verifier.h"
+#include "stria/type/tensor_shape.h"
 
 namespace stria {
 
@@ -74,6 +76,24 @@ Result<Tensor> Device::create_tensor(DataType type, std::vector<int64_t> sizes,
 
 Result<Tensor> Device::create_tensor(const TensorInfo& info) const {
   return create_tensor(info.type, info.sizes, info.name);
+}
+
+Result<Tensor> Device::import_tensor(std::span<std::byte> memory, DataType type,
+                                     std::vector<int64_t> sizes,
+                                     std::shared_ptr<const void> owner) const {
+  TensorType wanted{type, std::move(sizes)};
+  STRIA_ASSIGN(auto state, Tensor::State::without_memory(state_->memory, state_->order,
+                                                         std::move(wanted), "imported tensor"));
+  const uint64_t bytes = static_cast<uint64_t>(state->element_count * byte_size(type));
+  if (memory.size() != bytes)
+    return invalid_argument("an imported tensor {} has {} bytes, the memory {}",
+                            to_string(type, state->type.sizes), bytes, memory.size());
+  auto buffer = hal::import_memory(state_->device, memory, std::move(owner));
+  if (!buffer.ok()) return buffer.status().with_context(name());
+  state->buffer = std::move(*buffer);
+  Tensor tensor;
+  tensor.state_ = std::move(state);
+  return tensor;
 }
 
 Result<Event> Device::create_event() const {

@@ -76,6 +76,7 @@ hal::SearchOptions search_options(const RuntimeOptions& options) {
   search.only_ids = options.only_plugins;
   search.driver_options = options.plugin_options;
   search.time_limit = options.plugin_time_limit;
+  search.reader = options.author ? hal::Reader::author : hal::Reader::user;
   if (options.probe_plugins) {
     search.probe.program = hal::find_probe();
     const std::filesystem::path kept = user_cache_folder();

@@ -46,6 +46,9 @@ struct RuntimeOptions {
   // back; an application that must go on ends the process. Runs on a thread of its own, and must
   // not drop the last handle of this runtime.
   std::function<void(std::string_view plugin, std::string_view function, double seconds)> on_hang;
+  // Messages are for the author of the plugins: they say the place in the plugin's source, too. Of
+  // plugins in $STRIA_PLUGIN_PATH and ~/.local/lib/stria/plugins they are in any case.
+  bool author = false;
   // Lines for people from plugins; empty: dropped. Called from any thread.
   std::function<void(LogLevel, std::string_view)> log;
 };

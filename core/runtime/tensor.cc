@@ -19,17 +19,30 @@ Result<std::shared_ptr<Tensor::State>> Tensor::State::create(const exec::DeviceM
                                                              std::shared_ptr<std::mutex> order,
                                                              TensorType type,
                                                              std::string_view what) {
+  STRIA_ASSIGN(auto state, without_memory(memory, std::move(order), std::move(type), what));
+  auto buffer =
+      memory.allocate(static_cast<uint64_t>(state->element_count * byte_size(state->type.type)),
+                      fmt::format("{} {}", what, to_string(state->type)), "the caller");
+  if (!buffer.ok()) return buffer.status().with_context(what);
+  state->buffer = std::move(*buffer);
+  return state;
+}
+
+Result<std::shared_ptr<Tensor::State>> Tensor::State::without_memory(
+    const exec::DeviceMemory& memory, std::shared_ptr<std::mutex> order, TensorType type,
+    std::string_view what) {
   STRIA_RETURN_IF_ERROR(check_sizes(type.type, type.sizes, what));
   auto state = std::make_shared<State>();
   state->device = memory.device();
   state->order = std::move(order);
+  state->name = what;
   state->element_count = dense_shape(type.type, type.sizes).element_count();
-  auto buffer = memory.allocate(static_cast<uint64_t>(state->element_count * byte_size(type.type)),
-                                fmt::format("{} {}", what, to_string(type)), "the caller");
-  if (!buffer.ok()) return buffer.status().with_context(what);
-  state->buffer = std::move(*buffer);
   state->type = std::move(type);
   return state;
+}
+
+std::string Tensor::State::description() const {
+  return fmt::format("{} {} of {}:{}", name, to_string(type), device.plugin_id(), device.info().id);
 }
 
 void Tensor::State::add_events_before_read(std::vector<hal::Event>& waits) const {
@@ -88,7 +101,7 @@ Result<MappedTensor> Tensor::map(bool current) const {
   std::vector<hal::Event> waits;
   if (current) state_->add_events_before_read(waits);
   STRIA_RETURN_IF_ERROR(state_->add_events_before_write(waits));
-  STRIA_ASSIGN(hal::Event ended, state_->device.create_event());
+  STRIA_ASSIGN(hal::Event ended, state_->device.create_event("buffer.unmap"));
   const hal::Buffer& buffer = state_->buffer;
   STRIA_ASSIGN(hal::Mapping mapping,
                current ? buffer.map_current(waits) : buffer.map_discard(waits));
@@ -112,11 +125,14 @@ Status Tensor::write(std::string_view bytes) const {
   if (bytes.size() != byte_count())
     return invalid_argument("{} has {} bytes, got {}", to_string(tensor_type()), byte_count(),
                             bytes.size());
-  STRIA_ASSIGN(MappedTensor mapped, map_discard());
-  STRIA_RETURN_IF_ERROR(mapped.ready().wait());
-  if (!bytes.empty()) std::memcpy(mapped.data(), bytes.data(), bytes.size());
-  STRIA_ASSIGN(Event done, mapped.unmap());
-  return done.wait();
+  auto copy = [&]() -> Status {
+    STRIA_ASSIGN(MappedTensor mapped, map_discard());
+    STRIA_RETURN_IF_ERROR(mapped.ready().wait());
+    if (!bytes.empty()) std::memcpy(mapped.data(), bytes.data(), bytes.size());
+    STRIA_ASSIGN(Event done, mapped.unmap());
+    return done.wait();
+  };
+  return copy().with_context(fmt::format("writing {}", state_->description()));
 }
 
 Result<HostTensor> Tensor::read() const {
@@ -127,7 +143,7 @@ Result<HostTensor> Tensor::read() const {
 
 Status Tensor::read_into(std::span<std::byte> bytes) const {
   std::lock_guard one_at_a_time(state_->read);
-  STRIA_ASSIGN(hal::Event ended, state_->device.create_event());
+  STRIA_ASSIGN(hal::Event ended, state_->device.create_event("buffer.map_read"));
   std::vector<hal::Event> waits;
   auto copy = [&]() -> Status {
     {
@@ -138,7 +154,7 @@ Status Tensor::read_into(std::span<std::byte> bytes) const {
       state_->add_events_before_read(waits);
       state_->add_reader(ended);
     }
-    STRIA_ASSIGN(hal::Mapping mapping, state_->buffer.map_current(waits));
+    STRIA_ASSIGN(hal::Mapping mapping, state_->buffer.map_read(waits));
     const Status ready = mapping.ready().wait();
     if (ready.ok() && !bytes.empty()) std::memcpy(bytes.data(), mapping.data(), bytes.size());
     // Also after a failure the mapping holds the buffer until its unmap is done.
@@ -146,7 +162,8 @@ Status Tensor::read_into(std::span<std::byte> bytes) const {
     const Status unmapped = done.wait();
     return ready.ok() ? unmapped : ready;
   };
-  Status status = copy();
+  // What failed may have been started long ago.
+  Status status = copy().with_context(fmt::format("reading {}", state_->description()));
   // Who writes next waits for this reader alone, so it may not end before the last writer does.
   if (!status.ok()) (void)hal::wait_all(waits);
   STRIA_RETURN_IF_ERROR(ended.signal());

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,10 +19,17 @@ struct [[gnu::visibility("hidden")]] Tensor::State {
   static Result<std::shared_ptr<State>> create(const exec::DeviceMemory& memory,
                                                std::shared_ptr<std::mutex> order, TensorType type,
                                                std::string_view what);
+  // The same without memory: `buffer` is still to come.
+  static Result<std::shared_ptr<State>> without_memory(const exec::DeviceMemory& memory,
+                                                       std::shared_ptr<std::mutex> order,
+                                                       TensorType type, std::string_view what);
+  // "tensor 'A' fp32[2, 3] of llvm_cpu:cpu": for messages.
+  std::string description() const;
 
   hal::Device device;
   hal::Buffer buffer;
   TensorType type;
+  std::string name;  // as its maker called it
   int64_t element_count = 0;
 
   std::shared_ptr<std::mutex> order;

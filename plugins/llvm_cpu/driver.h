@@ -17,9 +17,9 @@ class CpuDriver final : public sdk::Driver {
 };
 
 // Buffers, events and the executor are the helper's: the host's memory is the device's.
-class CpuDevice final : public sdk::Device {
+class CpuDevice final : public sdk::HostMemoryDevice {
  public:
-  using Device::Device;
+  using HostMemoryDevice::HostMemoryDevice;
   sdk::Ref<sdk::Compiler> create_compiler() override;
 };
 

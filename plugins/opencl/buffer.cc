@@ -42,12 +42,12 @@ std::byte* ClBuffer::data() {
   throw sdk::Error(STRIA_INTERNAL, "memory of a device has no address on the host");
 }
 
-void* ClBuffer::map(uint64_t offset, uint64_t bytes, bool current, sdk::Waits waits,
+void* ClBuffer::map(uint64_t offset, uint64_t bytes, sdk::MapMode mode, sdk::Waits waits,
                     sdk::Ref<sdk::Event>* done) {
   auto staging = sdk::make<Staging>(context_.host(), offset, bytes);
   void* memory = staging->memory;
   const sdk::Host& host = context_.host();
-  if (current && bytes > 0) {
+  if (mode != sdk::MapMode::discard && bytes > 0) {
     sdk::Ref<ClBuffer> self(this);
     Queue& queue = context_.transfer_queue();
     *done = start(queue, host.tracker(),
@@ -63,7 +63,7 @@ void* ClBuffer::map(uint64_t offset, uint64_t bytes, bool current, sdk::Waits wa
     *done = sdk::when_done(host, host.tracker(), waits);
   }
   std::lock_guard<std::mutex> lock(mutex_);
-  mapped_[memory] = {std::move(staging), *done};
+  mapped_[memory] = {std::move(staging), mode, *done};
   return memory;
 }
 
@@ -80,7 +80,8 @@ sdk::Ref<sdk::Event> ClBuffer::unmap(void* memory) {
   // A mapping that failed has nothing to write back.
   sdk::Event* const ready = mapped.ready.get();
   const sdk::Waits waits{&ready, 1};
-  if (mapped.staging->bytes == 0) return sdk::when_done(host, host.tracker(), waits);
+  if (mapped.staging->bytes == 0 || mapped.mode == sdk::MapMode::read)
+    return sdk::when_done(host, host.tracker(), waits);
   sdk::Ref<ClBuffer> self(this);
   Queue& queue = context_.transfer_queue();
   return start(queue, host.tracker(),

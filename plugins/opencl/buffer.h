@@ -18,7 +18,7 @@ class ClBuffer final : public sdk::Buffer {
   cl_mem handle() const { return handle_; }
   // The host cannot reach these bytes.
   std::byte* data() override;
-  void* map(uint64_t offset, uint64_t bytes, bool current, sdk::Waits waits,
+  void* map(uint64_t offset, uint64_t bytes, sdk::MapMode mode, sdk::Waits waits,
             sdk::Ref<sdk::Event>* done) override;
   sdk::Ref<sdk::Event> unmap(void* memory) override;
 
@@ -33,6 +33,7 @@ class ClBuffer final : public sdk::Buffer {
   };
   struct Mapped {
     sdk::Ref<Staging> staging;
+    sdk::MapMode mode;
     sdk::Ref<sdk::Event> ready;
   };
 

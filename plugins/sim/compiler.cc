@@ -18,6 +18,11 @@ stria_direction direction_of(stripe::RefDir dir) {
 }  // namespace
 
 sdk::Ref<sdk::Library> SimCompiler::compile(std::string_view stripe, std::string_view options) {
+  return sdk::make<SimLibrary>(simulate(stripe, options));
+}
+
+std::vector<SimLibrary::Part> SimCompiler::simulate(std::string_view stripe,
+                                                    std::string_view options) const {
   const stripe::Program program = code_generator::read_request(stripe, options).program;
   const bool placed = program.entry.tags.has(stripe::tag::kPlaced);
   std::vector<SimLibrary::Part> parts;
@@ -32,7 +37,7 @@ sdk::Ref<sdk::Library> SimCompiler::compile(std::string_view stripe, std::string
                        timed.order(), timed.machine.cycles(timed.ticks()),
                        static_cast<uint64_t>(std::llround(seconds * 1e9))}));
     }
-  return sdk::make<SimLibrary>(std::move(parts));
+  return parts;
 }
 
 SimLibrary::SimLibrary(std::vector<Part> parts) : parts_(std::move(parts)) {

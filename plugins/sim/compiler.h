@@ -29,6 +29,9 @@ class SimCompiler final : public sdk::Compiler {
  public:
   explicit SimCompiler(std::shared_ptr<const HardwareModel> model) : model_(std::move(model)) {}
   sdk::Ref<sdk::Library> compile(std::string_view stripe, std::string_view options) override;
+  // The same as what it is.
+  std::vector<std::shared_ptr<const RunnablePart>> simulate(std::string_view stripe,
+                                                            std::string_view options) const;
 
  private:
   std::shared_ptr<const HardwareModel> model_;

@@ -57,6 +57,14 @@ sdk::Ref<sdk::Device> SimDriver::open(const sdk::DeviceInfo& info, std::string_v
 
 sdk::Ref<sdk::Compiler> SimDevice::create_compiler() { return sdk::make<SimCompiler>(model_); }
 
+stria_estimate SimDevice::estimate(std::string_view stripe, std::string_view options) {
+  stria_estimate out{};
+  for (const auto& part : SimCompiler(model_).simulate(stripe, options))
+    (part->part == STRIA_MAIN ? out.time_ns : out.prologue_ns) = part->nanoseconds;
+  out.low_time_ns = out.high_time_ns = out.time_ns;
+  return out;
+}
+
 sdk::Ref<sdk::Executor> SimDevice::create_executor(std::string_view) {
   return sdk::make<SimExecutor>(host());
 }

@@ -21,13 +21,15 @@ class SimDriver final : public sdk::Driver {
 
 // Buffers and events are those of the SDK helper: the host's memory stands for the machine's global
 // memory.
-class SimDevice final : public sdk::Device {
+class SimDevice final : public sdk::HostMemoryDevice {
  public:
   SimDevice(const sdk::Host& host, sdk::DeviceInfo info, HardwareModel model)
-      : Device(host, std::move(info)),
+      : HostMemoryDevice(host, std::move(info)),
         model_(std::make_shared<const HardwareModel>(std::move(model))) {}
   sdk::Ref<sdk::Compiler> create_compiler() override;
   sdk::Ref<sdk::Executor> create_executor(std::string_view options) override;
+  // Exact, if the model has a clock: what is simulated is what would be reported.
+  stria_estimate estimate(std::string_view stripe, std::string_view options) override;
 
  private:
   std::shared_ptr<const HardwareModel> model_;

@@ -80,11 +80,11 @@ sdk::Ref<sdk::Event> VulkanBuffer::copy(const sdk::Ref<Staging>& staging, bool t
       1, waits);
 }
 
-void* VulkanBuffer::map(uint64_t offset, uint64_t bytes, bool current, sdk::Waits waits,
+void* VulkanBuffer::map(uint64_t offset, uint64_t bytes, sdk::MapMode mode, sdk::Waits waits,
                         sdk::Ref<sdk::Event>* done) {
   const sdk::Host& host = context_.host();
   context_.check_not_lost();
-  Mapped mapped;
+  Mapped mapped{{}, mode, {}};
   void* memory = nullptr;
   if (bytes == 0 || memory_.mapped()) {
     // Nothing is read or written where there are no bytes.
@@ -94,7 +94,8 @@ void* VulkanBuffer::map(uint64_t offset, uint64_t bytes, bool current, sdk::Wait
   } else {
     mapped.staging = sdk::make<Staging>(context_.staging_memory().take(bytes), offset, bytes);
     memory = mapped.staging->memory.mapped();
-    *done = current ? copy(mapped.staging, false, waits) : ready_after(host, waits);
+    *done = mode == sdk::MapMode::discard ? ready_after(host, waits)
+                                          : copy(mapped.staging, false, waits);
   }
   mapped.ready = *done;
   std::lock_guard<std::mutex> lock(mutex_);
@@ -114,7 +115,8 @@ sdk::Ref<sdk::Event> VulkanBuffer::unmap(void* memory) {
   // A mapping that failed has nothing to write back.
   sdk::Event* const ready = mapped.ready.get();
   const sdk::Waits waits{&ready, 1};
-  if (!mapped.staging) return ready_after(context_.host(), waits);
+  if (!mapped.staging || mapped.mode == sdk::MapMode::read)
+    return ready_after(context_.host(), waits);
   return copy(mapped.staging, true, waits);
 }
 

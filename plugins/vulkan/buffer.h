@@ -21,7 +21,7 @@ class VulkanBuffer final : public sdk::Buffer {
   const Memory& memory() const { return memory_; }
   // Throws unless the host reaches the bytes.
   std::byte* data() override;
-  void* map(uint64_t offset, uint64_t bytes, bool current, sdk::Waits waits,
+  void* map(uint64_t offset, uint64_t bytes, sdk::MapMode mode, sdk::Waits waits,
             sdk::Ref<sdk::Event>* done) override;
   sdk::Ref<sdk::Event> unmap(void* memory) override;
 
@@ -35,6 +35,7 @@ class VulkanBuffer final : public sdk::Buffer {
   };
   struct Mapped {
     sdk::Ref<Staging> staging;  // null: the memory itself
+    sdk::MapMode mode;
     sdk::Ref<sdk::Event> ready;
   };
   // From the staging memory to the buffer, or back.

@@ -16,7 +16,7 @@ struct ManifestText {
   std::string id;
   std::string version = "1.0.0";
   std::string library = "libbad.so";
-  std::string abi = "[1, 4]";
+  std::string abi = "[1, 5]";
   std::string stripe = "[0, 0]";
   std::string kind = "reference";
   std::string more;  // further keys, each after a comma

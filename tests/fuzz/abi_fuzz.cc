@@ -299,8 +299,9 @@ class World {
     Events list;
     stria_buffer* buffer = buffers_.pick(script);
     const uint64_t offset = script.number(), bytes = script.number(), count = waits(script, list);
-    const auto slot =
-        script.byte() % 2 ? Table::buffer_table.map_current : Table::buffer_table.map_discard;
+    const auto& table = Table::buffer_table;
+    const decltype(table.map_read) slots[] = {table.map_current, table.map_discard, table.map_read};
+    const auto slot = slots[script.byte() % 3];
     void* memory = nullptr;
     Out<stria_event> done;
     if (done.take(succeeded(slot(buffer, offset, bytes, count ? list.data() : nullptr, count,

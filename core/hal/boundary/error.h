@@ -11,13 +11,23 @@ namespace stria::hal {
 // says `internal`. Another build of it may do better; our code has no bug.
 inline constexpr StatusCode kPluginFault = StatusCode::incompatible;
 
-// The error as a Status: its message, then native code, place, suggestion and causes as far as they
-// are there, escaped and cut (base/shown_text.h). A null pointer is ok; `internal`, a bug of the
-// callee, and a code outside the list become `incompatible`.
-Status status_of(const stria_error* error);
+// Who a message is for. The place in the plugin's source ("file:line") is for who can edit it.
+enum class Reader : bool { user, author };
+
+// The error as a Status: its message, then native code, place (for the author), suggestion and
+// causes as far as they are there, escaped and cut (base/shown_text.h). A null pointer is ok;
+// `internal`, a bug of the callee, and a code outside the list become `incompatible`.
+Status status_of(const stria_error* error, Reader reader = Reader::user);
 // The same, and releases the error.
-Status take_error(stria_error* error);
+Status take_error(stria_error* error, Reader reader = Reader::user);
 // An error that the receiver owns; null if `status` is ok.
 stria_error* to_error(const Status& status);
+// A copy that the receiver owns and that points to nothing of `error`: a code outside the list
+// becomes `internal`, texts are cut at kMaxMessageBytes, and of the causes the first kMaxCauses are
+// kept.
+stria_error* copy_of(const stria_error& error);
+
+// Longest chain of causes that is read: a plugin might make a ring.
+inline constexpr int kMaxCauses = 8;
 
 }  // namespace stria::hal

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/hal/boundary/tables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <string_view>
@@ -57,6 +59,31 @@ constexpr size_t kHeader = offsetof(stria_driver_table, create);  // size and ne
 static_assert(sizeof(Tables) == 8 * kHeader + kListed * sizeof(void*));
 
 }  // namespace
+
+TableSizes sizes_of(const stria_plugin_info& info) {
+  const auto size = [](const auto* table) -> uint64_t {
+    return is_address(table, alignof(uint64_t)) ? table->size : 0;
+  };
+  return {size(STRIA_SIZED(info, driver, nullptr)),   size(STRIA_SIZED(info, device, nullptr)),
+          size(STRIA_SIZED(info, compiler, nullptr)), size(STRIA_SIZED(info, library, nullptr)),
+          size(STRIA_SIZED(info, kernel, nullptr)),   size(STRIA_SIZED(info, executor, nullptr)),
+          size(STRIA_SIZED(info, buffer, nullptr)),   size(STRIA_SIZED(info, event, nullptr))};
+}
+
+std::string why_missing(const stria_error* error, const TableSizes& sizes) {
+  const auto text = [](const char* table, uint64_t size, size_t begin) {
+    if (size == 0) return fmt::format("it gave no {}", table);
+    if (size < begin + sizeof(void*))
+      return fmt::format("its {} says that it has {} bytes, the slot is bytes {} to {}", table,
+                         size, begin, begin + sizeof(void*) - 1);
+    return fmt::format("its {} of {} bytes has NULL there", table, size);
+  };
+#define SLOT(table, slot)                 \
+  if (error == &missing_##table##_##slot) \
+    return text("stria_" #table "_table", sizes.table, offsetof(stria_##table##_table, slot));
+#include "stria/hal/boundary/slots.def"
+  return "";
+}
 
 Tables normalise(const stria_plugin_info& info) {
   Tables tables = copied(info);

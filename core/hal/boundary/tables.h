@@ -4,6 +4,9 @@
 // nothing.
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "stria/plugin.h"
 
 namespace stria::hal {
@@ -21,5 +24,13 @@ struct Tables {
 
 // `info` as the plugin filled it in; its own size says how much of it counts.
 Tables normalise(const stria_plugin_info& info);
+
+// The bytes that each of the plugin's tables says it has; 0 for one that it did not give.
+struct TableSizes {
+  uint64_t driver, device, compiler, library, kernel, executor, buffer, event;
+};
+TableSizes sizes_of(const stria_plugin_info& info);
+// Why a slot is missing whose stand-in gave `error`; "" if it is no such error.
+std::string why_missing(const stria_error* error, const TableSizes& sizes);
 
 }  // namespace stria::hal

@@ -75,7 +75,7 @@ class Reader {
     return static_cast<uint32_t>(value.get<uint64_t>());
   }
   Result<std::filesystem::path> file(const char* key) const {
-    STRIA_ASSIGN(std::string name, text(key));
+    STRIA_ASSIGN(std::string name, this->name(key));
     return inside(name, key);
   }
   // A path that stays below the plugin's directory.

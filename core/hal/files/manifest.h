@@ -8,7 +8,7 @@
 //     "version": "1.2.0",
 //     "vendor": "Acme",                            // optional
 //     "library": "libstria_acme.so",               // relative, stays inside the directory
-//     "abi": {"major": 0, "minor": [1, 4]},        // range of ABI minors
+//     "abi": {"major": 0, "minor": [1, 5]},        // range of ABI minors
 //     "stripe": {"major": 1, "minor": [0, 0]},     // range of Stripe text minors it reads
 //     "devices": {"npu": {"hw": "hw/npu.json", "pipeline": "passes/npu.json"}},
 //     "unloadable": false,                  // optional: may leave the process after shutdown

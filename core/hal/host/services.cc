@@ -200,12 +200,19 @@ struct Services::Slots {
 
   static stria_error* make_error_object(stria_host*, stria_code code, int64_t native_code,
                                         stria_string message, stria_string native_message) {
+    stria_error error{};
+    error.size = sizeof error;
+    error.code = code;
+    error.native_code = native_code;
+    error.message = message;
+    error.native_message = native_message;
+    return copy_error(nullptr, &error);
+  }
+
+  static stria_error* copy_error(stria_host*, const stria_error* error) {
     return contained([&]() -> stria_error* {
-      if (code <= STRIA_OK || code > STRIA_INTERNAL) code = STRIA_INTERNAL;
-      std::string text(view_of(message));
-      if (native_code != 0 || native_message.size != 0)
-        text += fmt::format(" (driver: {}, {})", view_of(native_message), native_code);
-      return to_error(Status(static_cast<StatusCode>(code), std::move(text)));
+      if (!error) return to_error(internal_error("copy_error of no error"));
+      return copy_of(*error);
     });
   }
 };
@@ -274,6 +281,7 @@ Services::Services(std::shared_ptr<Host> host) : host_(std::move(host)) {
   table_.cache_put = Slots::cache_put;
   table_.make_error = Slots::make_error_object;
   table_.lend = Slots::lend;
+  table_.copy_error = Slots::copy_error;
 }
 
 std::string Services::taken() const {

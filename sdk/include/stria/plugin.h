@@ -24,6 +24,10 @@
 //   Handles that a slot makes belong to the caller, who gives them back through the noun's
 //   `release`. A handle stays usable by work in flight after its release: releasing never waits and
 //   never cancels.
+// * The host releases devices and executors, and shuts a driver down, on threads of its own: never
+//   from a callback (stria_event_table.on_done), which may run on a thread for whose end such a
+//   release waits. What in the plugin owns a thread may not be dropped on that thread either: work
+//   in flight holds buffers and kernels, not the queue that runs it.
 // * Arrays of structs cross as arrays of pointers, so that a struct may grow.
 // * Lists of events to wait for may be NULL if their count is 0, and hold events of the same device
 //   only; the host brings other events in through a host event (stria_device_table.create_event).
@@ -58,10 +62,11 @@ extern "C" {
 // The version of this header. Majors must match exactly; each side states the minors it can speak,
 // and the highest common one holds. Major 0 makes no promise between minors beyond the rules above.
 #define STRIA_ABI_MAJOR 0
-#define STRIA_ABI_MINOR 4
+#define STRIA_ABI_MINOR 5
 // The oldest minor that a host or plugin of this header gets on with. 1: without
 // stria_event_table.end; 2: without stria_host_services.lend; 3: without
-// stria_kernel_info.interpreted.
+// stria_kernel_info.interpreted; 4: without stria_buffer_table.map_read and
+// stria_host_services.copy_error.
 #define STRIA_ABI_OLDEST_MINOR 1
 
 // The Stripe text that this release writes, "stripe MAJOR.MINOR" in a text's first line.
@@ -305,6 +310,11 @@ typedef struct stria_host_services {
   // it.
   // @blocks yes @allocates no @reenters yes
   uint8_t (*lend)(stria_host* host, uint8_t (*done)(void* state), void* state);
+
+  // A copy of `error`, which stays the caller's and may lie on the stack: with place, suggestion and
+  // up to 8 causes. make_error has no room for these. Never NULL. Since 0.5; a plugin gets on
+  // without it. @blocks no @allocates yes @reenters no
+  stria_error* (*copy_error)(stria_host* host, const stria_error* error);
 } stria_host_services;
 
 // -------------------------------------------------------------------------------------------------
@@ -492,6 +502,12 @@ typedef struct stria_buffer_table {
   // `done` may fail with the same error. @threads any @blocks no @allocates no @reenters no
   stria_error* (*unmap)(stria_buffer* buffer, void* memory, stria_event** done);
   void (*release)(stria_buffer* buffer);  // @threads handle @blocks no @allocates no @reenters no
+  // map_current for who only reads: the memory is not written, and its unmap takes nothing to the
+  // device. Ranges that are mapped so may overlap each other while they are held. Since 0.5;
+  // without it the host uses map_current. @threads any @blocks no @allocates yes @reenters no
+  stria_error* (*map_read)(stria_buffer* buffer, uint64_t offset, uint64_t bytes,
+                           stria_event* const* waits, uint64_t wait_count, void** memory,
+                           stria_event** done);
 } stria_buffer_table;
 
 // -------------------------------------------------------------------------------------------------
@@ -588,6 +604,7 @@ typedef struct stria_plugin_info {
   const stria_buffer_table* buffer;
   const stria_event_table* event;
   // Optional tables by name ("vendor.name") and version; a sized table or NULL. May itself be NULL.
+  // Those of stria/experimental.h are asked for in this way.
   // @threads any @blocks no @allocates no @reenters no
   const void* (*get_extension)(stria_string name, uint32_t version);
 } stria_plugin_info;

@@ -26,20 +26,21 @@ GlobalBuffer::GlobalBuffer(const sdk::Host& host, Queues& queues,
   }
 }
 
-void* GlobalBuffer::map(uint64_t offset, uint64_t bytes, bool current, sdk::Waits waits,
+void* GlobalBuffer::map(uint64_t offset, uint64_t bytes, sdk::MapMode mode, sdk::Waits waits,
                         sdk::Ref<sdk::Event>* done) {
   auto copy = std::make_shared<Copy>();
   copy->offset = offset;
   copy->size = bytes;
+  copy->mode = mode;
   copy->bytes.assign(std::max<uint64_t>(bytes, 1), kGarbage);
   void* memory = copy->bytes.data();
   {
     std::lock_guard lock(mutex_);
     copies_[memory] = copy;
   }
-  auto read = [self = sdk::Ref<GlobalBuffer>(this), copy, current] {
+  auto read = [self = sdk::Ref<GlobalBuffer>(this), copy] {
     self->hold(*copy);
-    if (current && copy->size > 0)
+    if (copy->mode != sdk::MapMode::discard && copy->size > 0)
       std::memcpy(copy->bytes.data(), self->far_.data() + copy->offset, copy->size);
   };
   try {
@@ -68,7 +69,7 @@ sdk::Ref<sdk::Event> GlobalBuffer::unmap(void* memory) {
   sdk::Event* const ready = copy->ready.get();
   return queued(host_, host_.tracker(), queues_, {&ready, 1},
                 [self = sdk::Ref<GlobalBuffer>(this), copy] {
-                  if (copy->size > 0)
+                  if (copy->mode != sdk::MapMode::read && copy->size > 0)
                     std::memcpy(self->far_.data() + copy->offset, copy->bytes.data(), copy->size);
                   // Who still looks at the mapping sees garbage.
                   std::fill(copy->bytes.begin(), copy->bytes.end(), kGarbage);
@@ -79,7 +80,8 @@ sdk::Ref<sdk::Event> GlobalBuffer::unmap(void* memory) {
 void GlobalBuffer::hold(const Copy& copy) {
   std::lock_guard lock(mutex_);
   for (const Copy* other : held_)
-    if (copy.offset < other->offset + other->size && other->offset < copy.offset + copy.size)
+    if ((copy.mode != sdk::MapMode::read || other->mode != sdk::MapMode::read) &&
+        copy.offset < other->offset + other->size && other->offset < copy.offset + copy.size)
       throw sdk::Error(STRIA_FAILED_PRECONDITION,
                        "bytes " + std::to_string(copy.offset) + " to " +
                            std::to_string(copy.offset + copy.size) +

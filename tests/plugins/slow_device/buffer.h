@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of the device: the host gets copies of it, never an address in it. It refuses what a host
-// may not do: to unmap what is not ready, and to hold overlapping ranges at once.
+// may not do: to unmap what is not ready, and to hold overlapping ranges at once that are not both
+// read only.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ class GlobalBuffer final : public sdk::Buffer {
   ~GlobalBuffer() override { budget_->give_back(size()); }
 
   std::byte* data() override { return far_.data(); }
-  void* map(uint64_t offset, uint64_t bytes, bool current, sdk::Waits waits,
+  void* map(uint64_t offset, uint64_t bytes, sdk::MapMode mode, sdk::Waits waits,
             sdk::Ref<sdk::Event>* done) override;
   sdk::Ref<sdk::Event> unmap(void* memory) override;
 
@@ -30,6 +31,7 @@ class GlobalBuffer final : public sdk::Buffer {
   struct Copy {
     uint64_t offset;
     uint64_t size;
+    sdk::MapMode mode;
     std::vector<std::byte> bytes;  // never empty: its address names the mapping
     sdk::Ref<sdk::Event> ready;
   };

@@ -38,7 +38,7 @@ fs::path copy_reference(const fs::path& folder, const std::string& name) {
 std::string manifest_of(const std::string& id, const std::string& more = "") {
   return R"({"schema": 1, "id": ")" + id +
          R"(", "version": "0.1.0", "library": "libstria_reference.so",
-    "abi": {"major": 0, "minor": [1, 4]}, "stripe": {"major": 1, "minor": [0, 0]},
+    "abi": {"major": 0, "minor": [1, 5]}, "stripe": {"major": 1, "minor": [0, 0]},
     "devices": {"reference": {"hw": "hw/reference.json", "pipeline": "passes/reference.json"}})" +
          more + "}";
 }
@@ -108,7 +108,7 @@ TEST(PluginSet, ABadPluginNeverHidesTheOthers) {
                                                         std::string(64, '0') + "\"}"));
   fs::path stale = copy_reference(folder.path(), "g_stale");
   std::string old = manifest_of("stale");
-  old.replace(old.find("[1, 4]"), 6, "[7, 9]");
+  old.replace(old.find("[1, 5]"), 6, "[7, 9]");
   put(stale / "plugin.json", old);
   fs::path foreign = copy_reference(folder.path(), "h_other_library");
   put(foreign / "plugin.json", manifest_of("other_library"));

@@ -198,6 +198,51 @@ TEST(SlowDevice, ARangeMayBeMappedAgainBeforeItsEarlierMappingIsReady) {
   EXPECT_EQ(shut_down(loaded.plugin).to_string(), "ok");
 }
 
+// The device refuses overlapping ranges unless all are only read.
+TEST(SlowDevice, ReadersShareARangeAndWriteNothingBack) {
+  LoadResult loaded = load_plugin(built_test_plugin("slow_device"), scripted_host(nullptr, 2));
+  ASSERT_TRUE(loaded.status().ok()) << loaded.status().to_string();
+  {
+    Device device = *loaded.plugin.open("slow");
+    Executor executor = *device.create_executor();
+    Buffer buffer = *device.allocate(64);
+    const std::byte seven{7};
+    Event filled = *executor.fill(buffer, 0, 64, {&seven, 1});
+    Mapping first = *buffer.map_read({&filled, 1}), second = *buffer.map_read({&filled, 1}, 8, 8);
+    ASSERT_TRUE(first.ready().wait().ok()) << first.ready().wait().to_string();
+    ASSERT_TRUE(second.ready().wait().ok()) << second.ready().wait().to_string();
+    EXPECT_EQ(buffer.map_current({}, 8, 1)->ready().wait().code(), StatusCode::failed_precondition);
+    // Nobody may write there; what is written all the same does not reach the device.
+    first.data()[8] = std::byte{1};
+    std::vector<Event> ends = {*first.unmap(), *second.unmap()};
+    Mapping all = *buffer.map_current(ends);
+    ASSERT_TRUE(all.ready().wait().ok());
+    for (int i = 0; i < 64; ++i) EXPECT_EQ(all.data()[i], seven) << i;
+  }
+  EXPECT_EQ(shut_down(loaded.plugin).to_string(), "ok");
+}
+
+TEST(SlowDevice, TheLastHandlesMayGoInACallback) {
+  LoadResult loaded = load_plugin(built_test_plugin("slow_device"), scripted_host(nullptr, 2));
+  ASSERT_TRUE(loaded.status().ok()) << loaded.status().to_string();
+  {
+    Device device = *loaded.plugin.open("slow");
+    Executor executor = *device.create_executor();
+    const std::byte seven{7};
+    Event gate = *device.create_event();
+    Event filled = *executor.fill(*device.allocate(64), 0, 64, {&seven, 1}, {&gate, 1});
+    ASSERT_TRUE(filled
+                    .on_done([device = std::move(device),
+                              executor = std::move(executor)](const Status&) mutable {
+                      executor = {};
+                      device = {};
+                    })
+                    .ok());
+    ASSERT_TRUE(gate.signal().ok());
+  }
+  EXPECT_EQ(shut_down(loaded.plugin).to_string(), "ok");
+}
+
 TEST(SlowDevice, AFailedMappingTakesNothingToTheDevice) {
   LoadResult loaded = load_plugin(built_test_plugin("slow_device"), scripted_host(nullptr, 2));
   ASSERT_TRUE(loaded.status().ok()) << loaded.status().to_string();

@@ -81,16 +81,34 @@ TEST(Errors, CrossWithTheirDetails) {
   error.place = to_c("acme.c:12");
   error.suggestion = to_c("free something");
   error.cause = &cause;
-  EXPECT_EQ(
-      status_of(&error).to_string(),
+  EXPECT_EQ(status_of(&error).to_string(),
+            "out_of_memory: no room (driver: MEM_FAIL, -4); free something; because the link is "
+            "down");
+  const std::string for_author =
       "out_of_memory: no room (driver: MEM_FAIL, -4) [acme.c:12]; free something; because the link "
-      "is down");
+      "is down";
+  EXPECT_EQ(status_of(&error, Reader::author).to_string(), for_author);
+  // A copy has all of it, and nothing of the original.
+  stria_error* copy = copy_of(error);
+  error = {};
+  EXPECT_EQ(status_of(copy, Reader::author).to_string(), for_author);
+  copy->release(copy);
+  error.size = sizeof error;
+  error.code = STRIA_OUT_OF_MEMORY;
+  error.message = to_c("no room");
+  error.native_code = -4;
+  error.native_message = to_c("MEM_FAIL");
+  error.cause = &cause;
   // Fields beyond the size are not looked at, and a ring of causes ends.
   error.size = offsetof(stria_error, native_message);
   EXPECT_EQ(status_of(&error).message(), "no room (driver: -4)");
   error.size = sizeof error;
   cause.cause = &error;
   EXPECT_LT(status_of(&error).message().size(), 2000u);
+  // A copy of the ring ends, too, and may be released.
+  copy = copy_of(error);
+  EXPECT_LT(status_of(copy).message().size(), 2000u);
+  copy->release(copy);
   error.code = 77;
   EXPECT_EQ(status_of(&error).code(), kPluginFault);
   EXPECT_THAT(status_of(&error).message(), HasSubstr("unknown code 77"));
@@ -232,7 +250,7 @@ TEST(Adopt, VersionRefusalsPrintBothRanges) {
   LoadResult result = adopt_plugin(manifest, toy_query, bare_host());
   EXPECT_THAT(steps_of(result), ElementsAre("version failed"));
   EXPECT_EQ(result.status().message(),
-            "ABI versions do not meet: the host speaks 0.1 to 0.4, the plugin 0.7 to 0.9");
+            "ABI versions do not meet: the host speaks 0.1 to 0.5, the plugin 0.7 to 0.9");
   manifest = manifest_of("toy");
   manifest.stripe = {3, 0, 1};
   EXPECT_EQ(adopt_plugin(manifest, toy_query, bare_host()).status().message(),
@@ -249,7 +267,7 @@ TEST(Adopt, VersionRefusalsPrintBothRanges) {
   EXPECT_THAT(steps_of(result), ElementsAre("version", "query failed"));
   EXPECT_EQ(result.status().code(), StatusCode::incompatible);
   EXPECT_EQ(result.status().message(),
-            "ABI versions do not meet: the host speaks 0.1 to 0.4, the plugin 0.8 to 0.9");
+            "ABI versions do not meet: the host speaks 0.1 to 0.5, the plugin 0.8 to 0.9");
 }
 
 TEST(Adopt, WhatDoesNotFitIsRefused) {
@@ -279,8 +297,8 @@ TEST(Adopt, WhatDoesNotFitIsRefused) {
     return error;
   };
   EXPECT_EQ(adopt_plugin(manifest_of("toy"), choosy, bare_host()).status().message(),
-            "the highest common versions are ABI 0.4 and Stripe text 1.0, the plugin chose the "
-            "minors 4 and 7");
+            "the highest common versions are ABI 0.5 and Stripe text 1.0, the plugin chose the "
+            "minors 5 and 7");
   // No driver table: its first slot is missing.
   auto tableless = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
     stria_error* error = toy_query(host, info);
@@ -290,6 +308,30 @@ TEST(Adopt, WhatDoesNotFitIsRefused) {
   LoadResult result = adopt_plugin(manifest_of("toy"), tableless, bare_host());
   EXPECT_THAT(steps_of(result), ElementsAre("version", "query", "create failed"));
   EXPECT_THAT(result.status().message(), HasSubstr("the plugin has no slot driver.create"));
+}
+
+// A plugin before ABI 0.5 has a buffer table that ends behind `release`.
+TEST(Adopt, WhereABufferCannotBeMappedToReadItIsMappedToWrite) {
+  static const stria_version_range old = {sizeof(stria_version_range), nullptr, 0, 1, 4};
+  static stria_buffer_table buffers;
+  auto older = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
+    stria_error* error = toy_query(host, info);
+    buffers = *info->buffer;
+    buffers.size = offsetof(stria_buffer_table, map_read);
+    info->buffer = &buffers;
+    info->abi = &old;
+    info->abi_minor = 4;
+    return error;
+  };
+  Manifest manifest = manifest_of("toy");
+  manifest.abi = {0, 1, 4};
+  LoadResult loaded = adopt_plugin(manifest, older, bare_host());
+  ASSERT_TRUE(loaded.status().ok()) << loaded.status().to_string();
+  Device device = loaded.plugin.open("a").value();
+  Buffer buffer = device.allocate(8).value();
+  Mapping mapping = buffer.map_read().value();
+  EXPECT_TRUE(mapping.ready().wait().ok());
+  EXPECT_EQ(mapping.size(), 8u);
 }
 
 // A plugin of ABI 0.1 has an event table that ends behind `release`.

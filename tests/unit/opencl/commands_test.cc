@@ -29,7 +29,7 @@ struct LoggedBuffer : sdk::Buffer {
   LoggedBuffer() : Buffer(4) {}
   ~LoggedBuffer() override { calls.add("buffer freed"); }
   std::byte* data() override { return nullptr; }
-  void* map(uint64_t, uint64_t, bool, sdk::Waits, sdk::Ref<sdk::Event>*) override {
+  void* map(uint64_t, uint64_t, sdk::MapMode, sdk::Waits, sdk::Ref<sdk::Event>*) override {
     return nullptr;
   }
   sdk::Ref<sdk::Event> unmap(void*) override { return {}; }

@@ -284,6 +284,55 @@ TEST_P(QueuedDevice, PartsOfABufferAreMappedByThemselves) {
         << i;
 }
 
+TEST_P(QueuedDevice, WhatIsOnlyReadIsNotWrittenBackAndMayBeReadTwiceAtOnce) {
+  constexpr size_t kBytes = 4096;
+  Buffer buffer = *device_.allocate(kBytes);
+  Event filled = *executor_.fill(buffer, 0, kBytes, std::vector<std::byte>(1, std::byte{1}));
+  Mapping first = *buffer.map_read({&filled, 1}), second = *buffer.map_read({&filled, 1}, 8, 100);
+  ASSERT_TRUE(first.ready().wait().ok() && second.ready().wait().ok());
+  EXPECT_EQ(first.data()[8], std::byte{1});
+  EXPECT_EQ(second.data()[0], std::byte{1});
+  // Written by the device while the host still looks at what it has read: an unmap that wrote back
+  // would bring the old bytes again.
+  Event again = *executor_.fill(buffer, 0, kBytes, std::vector<std::byte>(1, std::byte{2}));
+  ASSERT_TRUE(again.wait().ok());
+  std::vector<Event> ends = {*first.unmap(), *second.unmap()};
+  Mapping all = *buffer.map_current(ends);
+  ASSERT_TRUE(all.ready().wait().ok());
+  for (size_t i = 0; i < kBytes; ++i) ASSERT_EQ(all.data()[i], std::byte{2}) << i;
+}
+
+// A callback may run on the queue's own thread, for whose end the device's release waits.
+TEST_P(QueuedDevice, TheLastHandlesMayGoInACallback) {
+  Plugin plugin = load_with(GetParam().plugin, GetParam().options);
+  // Another device's: so that none of our own handles is left when the work begins.
+  Device other = *first_device(plugin);
+  Event gate = *other.create_event();
+  {
+    Device device = *first_device(plugin);
+    Executor executor = *device.create_executor();
+    Buffer buffer = *device.allocate(64);
+    Event filled = *executor.fill(buffer, 0, 64, std::vector<std::byte>(1), {&gate, 1});
+    ASSERT_TRUE(filled
+                    .on_done([device = std::move(device), executor = std::move(executor),
+                              buffer = std::move(buffer)](const Status&) mutable {
+                      executor = {};
+                      buffer = {};
+                      device = {};
+                    })
+                    .ok());
+  }
+  ASSERT_TRUE(gate.signal().ok());
+  gate = {};
+  other = {};
+  Status ended = plugin.shutdown();
+  for (int i = 0; i < 1000 && ended.code() == StatusCode::failed_precondition; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    ended = plugin.shutdown();
+  }
+  EXPECT_EQ(ended.to_string(), "ok");
+}
+
 // Buffers that go while work uses them, and many of all sizes.
 TEST_P(QueuedDevice, MemoryLastsAsLongAsItsWork) {
   Kernel kernel = prepared(doubling());

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "stria/experimental.h"
 #include "stria/plugin.h"
 #include "stria/sdk/event.h"
 #include "stria/sdk/host.h"
@@ -34,6 +35,13 @@ class MemoryBudget : public Object {
   std::atomic<uint64_t> used_{0};
 };
 
+// What the host wants of mapped memory.
+enum class MapMode : uint8_t {
+  current,  // the buffer's bytes are read into it; the unmap writes them back
+  discard,  // nothing is read; the unmap writes back
+  read      // the buffer's bytes are read into it; the unmap writes nothing
+};
+
 // The bytes of one allocation. Slots have checked every range before they get here.
 class Buffer : public Object {
  public:
@@ -44,14 +52,31 @@ class Buffer : public Object {
   virtual std::byte* data() = 0;
   // Returns the mapped memory at once; it may be read and written when *done is done. A range may
   // be mapped again before the earlier mapping has ended, if `waits` are over only after that end.
-  virtual void* map(uint64_t offset, uint64_t bytes, bool current, Waits waits,
+  virtual void* map(uint64_t offset, uint64_t bytes, MapMode mode, Waits waits,
                     Ref<Event>* done) = 0;
-  // After *done of the map is. Of a mapping that failed nothing is taken to the device.
+  // After *done of the map is. Of a mapping that failed, or is read only, nothing is taken to the
+  // device.
   virtual Ref<Event> unmap(void* memory) = 0;
+  // Experimental (stria_sharing_table.export_buffer): the memory for others.
+  virtual stria_shared_memory share(stria_memory_kind kind) {
+    throw Error(STRIA_UNSUPPORTED,
+                "this device gives no memory of the kind " + std::to_string(kind) + " to others");
+  }
 
  private:
   const uint64_t size_;
 };
+
+// What a buffer in host memory gives to others.
+inline stria_shared_memory host_memory(void* address, uint64_t bytes) {
+  stria_shared_memory memory{};
+  memory.size = sizeof memory;
+  memory.kind = STRIA_HOST_MEMORY;
+  memory.descriptor = -1;
+  memory.address = address;
+  memory.bytes = bytes;
+  return memory;
+}
 
 class HostBuffer final : public Buffer {
  public:
@@ -73,11 +98,15 @@ class HostBuffer final : public Buffer {
     budget_->give_back(size());
   }
   std::byte* data() override { return data_; }
-  void* map(uint64_t offset, uint64_t, bool, Waits waits, Ref<Event>* done) override {
+  void* map(uint64_t offset, uint64_t, MapMode, Waits waits, Ref<Event>* done) override {
     *done = when_done(host_, host_.tracker(), waits);
     return data_ + offset;
   }
   Ref<Event> unmap(void*) override { return when_done(host_, host_.tracker(), {}); }
+  stria_shared_memory share(stria_memory_kind kind) override {
+    if (kind != STRIA_HOST_MEMORY) return Buffer::share(kind);
+    return host_memory(data_, size());
+  }
 
  private:
   const Host& host_;

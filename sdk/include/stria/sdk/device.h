@@ -13,8 +13,10 @@
 #include "stria/sdk/buffer.h"
 #include "stria/sdk/event.h"
 #include "stria/sdk/executor.h"
+#include "stria/sdk/foreign_event.h"
 #include "stria/sdk/library.h"
 #include "stria/sdk/object.h"
+#include "stria/sdk/shared_memory.h"
 
 namespace stria::sdk {
 
@@ -38,10 +40,50 @@ class Device : public Object {
     return make<HostBuffer>(host_, budget_, bytes);
   }
 
+  // Experimental (stria/experimental.h). Kinds of memory as bits: 1 << STRIA_HOST_MEMORY …
+  struct ShareKinds {
+    uint32_t imported = 0;
+    uint32_t exported = 0;
+  };
+  virtual ShareKinds share_kinds() const { return {}; }
+  // `memory` is of a kind that share_kinds has.
+  virtual Ref<Buffer> import_buffer(const stria_shared_memory& memory) {
+    throw Error(STRIA_UNSUPPORTED,
+                "this device takes no memory of the kind " + std::to_string(memory.kind));
+  }
+  // Whether all of its buffers are memory of the host (Buffer::data).
+  virtual bool on_host_memory() const { return false; }
+  // Whether Executor::copy_between can copy from and to buffers of `peer`.
+  virtual bool reaches(const Device& peer) const {
+    (void)peer;
+    return false;
+  }
+  virtual Ref<Event> import_event(const stria_foreign_event& foreign) {
+    return descriptor_event(host_, foreign);
+  }
+  virtual stria_estimate estimate(std::string_view stripe, std::string_view options) {
+    (void)stripe, (void)options;
+    throw Error(STRIA_UNSUPPORTED, "this device does not estimate what programs cost");
+  }
+
  private:
   const Host& host_;
   const DeviceInfo info_;
   Ref<MemoryBudget> budget_;
+};
+
+// A device whose buffers are the helper's: memory of the host. It takes and gives such memory.
+class HostMemoryDevice : public Device {
+ public:
+  using Device::Device;
+  ShareKinds share_kinds() const override {
+    return {1U << STRIA_HOST_MEMORY | 1U << STRIA_MEMORY_DESCRIPTOR, 1U << STRIA_HOST_MEMORY};
+  }
+  Ref<Buffer> import_buffer(const stria_shared_memory& memory) override {
+    return make<SharedHostBuffer>(host(), memory);
+  }
+  bool on_host_memory() const override { return true; }
+  bool reaches(const Device& peer) const override { return peer.on_host_memory(); }
 };
 
 struct DriverOptions {
@@ -59,12 +101,16 @@ class Driver {
 
   const Host& host() const { return host_; }
   const DriverOptions& options() const { return options_; }
+  // For stria_plugin_info.get_extension: a static function of the driver class, which a plugin hides
+  // with its own to offer more. By default the experimental tables, whose functions call what the
+  // classes override.
+  static const void* extension(stria_string name, uint32_t version);
   // Every device there could be, unavailable ones with the reason; opens none.
   virtual std::vector<DeviceInfo> enumerate() = 0;
   // `info` is one that enumerate gives now, and available.
   virtual Ref<Device> open(const DeviceInfo& info, std::string_view options) {
     (void)options;
-    return make<Device>(host_, info);
+    return make<HostMemoryDevice>(host_, info);
   }
 
  private:

@@ -47,13 +47,24 @@ using Outcome = std::shared_ptr<const Failure>;
 class Error : public std::exception {
  public:
   explicit Error(Failure failure) : failure_(std::make_shared<Failure>(std::move(failure))) {}
-  Error(stria_code code, std::string message)
-      : Error(Failure{code, std::move(message), 0, {}, {}, {}}) {}
+  // The place is where it is made. Only authors of plugins are shown it.
+  Error(stria_code code, std::string message, std::string suggestion = {},
+        const char* file = __builtin_FILE(), int line = __builtin_LINE())
+      : Error(Failure{
+            code, std::move(message), 0, {}, place_of(file, line), std::move(suggestion)}) {}
   explicit Error(Outcome outcome) : failure_(std::move(outcome)) {}
   const char* what() const noexcept override { return failure_->message.c_str(); }
   const Outcome& outcome() const { return failure_; }
 
  private:
+  // "queue.cc:12": without the folder, which is the builder's own.
+  static std::string place_of(const char* file, int line) {
+    const std::string_view path = file;
+    const size_t slash = path.find_last_of("/\\");
+    return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1)) + ":" +
+           std::to_string(line);
+  }
+
   Outcome failure_;
 };
 

@@ -316,9 +316,9 @@ inline void Event::settle(Event& event, Outcome outcome, WorkList& ready) {
   event.mark_done(std::move(outcome), over, ready);
   // A list, not recursion: chains of dependants may be long.
   while (Ref<Work> work = over.pop()) {
-    Outcome outcome;
-    if (!work->waits_ended(outcome)) continue;
-    work->mark_done(std::move(outcome), over, ready);
+    Outcome own;
+    if (!work->waits_ended(own)) continue;
+    work->mark_done(std::move(own), over, ready);
     work->tracker_->remove();
   }
 }

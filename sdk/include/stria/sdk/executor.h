@@ -97,6 +97,11 @@ class Executor : public Object {
                       }
                     });
   }
+  // Experimental (stria_peers_table.copy): one of the buffers is another device's. Called only where
+  // Device::reaches says so.
+  virtual Ref<Event> copy_between(Argument source, Argument target, uint64_t bytes, Waits waits) {
+    return copy(std::move(source), std::move(target), bytes, waits);
+  }
   virtual void flush() {}
   // Until nothing counted in tracker() is in flight; false after `timeout_ns`.
   virtual bool drain(uint64_t timeout_ns) { return tracker_->wait_for_none(timeout_ns); }

@@ -18,43 +18,11 @@
 #include "stria/plugin.h"
 #include "stria/sdk/device.h"
 #include "stria/sdk/error.h"
+#include "stria/sdk/experimental.h"
+#include "stria/sdk/handles.h"
 #include "stria/sdk/sanitizer.h"
 
 namespace stria::sdk {
-
-// What the opaque handles of the C side are.
-struct DriverHandle {
-  std::unique_ptr<Host> host;  // outlives the driver
-  std::unique_ptr<Driver> driver;
-};
-struct LibraryHandle : Object {
-  Ref<Event> done;
-  Ref<Library> library;  // set when `done` is, if the build went well
-};
-struct KernelHandle : Object {
-  Ref<Executor> executor;
-  Ref<Kernel> kernel;
-  KernelInfo info;
-};
-
-template <typename To, typename From>
-To& as(From* handle) {
-  return *reinterpret_cast<To*>(handle);
-}
-template <typename Handle, typename Object>
-Handle* give(Ref<Object> object) {
-  return reinterpret_cast<Handle*>(object.detach());
-}
-inline Waits waits_of(stria_event* const* events, uint64_t count) {
-  return {reinterpret_cast<Event* const*>(events), count};
-}
-inline void check_range(const Buffer& buffer, uint64_t offset, uint64_t bytes, const char* what) {
-  if (offset <= buffer.size() && bytes <= buffer.size() - offset) return;
-  throw Error(STRIA_INVALID_ARGUMENT, std::string(what) + ": " + std::to_string(bytes) +
-                                          " bytes at offset " + std::to_string(offset) +
-                                          " of a buffer of " + std::to_string(buffer.size()) +
-                                          " bytes");
-}
 
 // Tables of driver class D. All members are constants of static storage.
 template <typename D>
@@ -306,26 +274,31 @@ struct Tables {
   }
 
   // ---- buffer
-  static stria_error* map(stria_buffer* buffer, uint64_t offset, uint64_t bytes, bool current,
+  static stria_error* map(stria_buffer* buffer, uint64_t offset, uint64_t bytes, MapMode mode,
                           stria_event* const* waits, uint64_t wait_count, void** memory,
                           stria_event** done) {
     return slot([&] {
       auto& self = as<Buffer>(buffer);
       check_range(self, offset, bytes, "mapping");
       Ref<Event> ready;
-      *memory = self.map(offset, bytes, current, waits_of(waits, wait_count), &ready);
+      *memory = self.map(offset, bytes, mode, waits_of(waits, wait_count), &ready);
       *done = give<stria_event>(std::move(ready));
     });
   }
   static stria_error* map_current(stria_buffer* buffer, uint64_t offset, uint64_t bytes,
                                   stria_event* const* waits, uint64_t wait_count, void** memory,
                                   stria_event** done) {
-    return map(buffer, offset, bytes, true, waits, wait_count, memory, done);
+    return map(buffer, offset, bytes, MapMode::current, waits, wait_count, memory, done);
   }
   static stria_error* map_discard(stria_buffer* buffer, uint64_t offset, uint64_t bytes,
                                   stria_event* const* waits, uint64_t wait_count, void** memory,
                                   stria_event** done) {
-    return map(buffer, offset, bytes, false, waits, wait_count, memory, done);
+    return map(buffer, offset, bytes, MapMode::discard, waits, wait_count, memory, done);
+  }
+  static stria_error* map_read(stria_buffer* buffer, uint64_t offset, uint64_t bytes,
+                               stria_event* const* waits, uint64_t wait_count, void** memory,
+                               stria_event** done) {
+    return map(buffer, offset, bytes, MapMode::read, waits, wait_count, memory, done);
   }
   static stria_error* unmap(stria_buffer* buffer, void* memory, stria_event** done) {
     return slot([&] { *done = give<stria_event>(as<Buffer>(buffer).unmap(memory)); });
@@ -398,8 +371,8 @@ struct Tables {
       sizeof(stria_executor_table),     nullptr, prepare, submit, copy, fill, flush, drain,
       release<Executor, stria_executor>};
   static constexpr stria_buffer_table buffer_table{
-      sizeof(stria_buffer_table),   nullptr, map_current, map_discard, unmap,
-      release<Buffer, stria_buffer>};
+      sizeof(stria_buffer_table),    nullptr, map_current, map_discard, unmap,
+      release<Buffer, stria_buffer>, map_read};
   static constexpr stria_event_table event_table{
       sizeof(stria_event_table),   nullptr, wait, query, status, duration_ns, on_done, signal,
       release<Event, stria_event>, end};
@@ -452,6 +425,7 @@ stria_error* query(const stria_host_info* host, stria_plugin_info* plugin, std::
   out.executor = &Tables<D>::executor_table;
   out.buffer = &Tables<D>::buffer_table;
   out.event = &Tables<D>::event_table;
+  out.get_extension = D::extension;
   Outcome outcome = outcome_of_call([&] {
     const stria_host_info given = whole(host);
     if (!given.abi || !given.stripe)

@@ -28,6 +28,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -144,8 +145,15 @@ class SubmissionQueue {
   // `host` and `loss` outlive it. Throws std::system_error if no thread can be started.
   SubmissionQueue(const Host& host, const DeviceLoss& loss)
       : host_(host), loss_(loss), thread_([this] { run(); }) {}
-  // Precondition: all that was started has ended, and nobody is in a call.
+  // Precondition: all that was started has ended, nobody is in a call, and this is not the queue's
+  // thread: what a submission holds may not own its queue. On that thread it ends the process.
   ~SubmissionQueue() {
+    if (thread_.get_id() == std::this_thread::get_id()) {
+      host_.log(
+          STRIA_LOG_ERROR,
+          "a submission queue goes on its own thread: a submission holds what owns the queue");
+      std::abort();
+    }
     {
       std::lock_guard<std::mutex> lock(mutex_);
       stop_ = true;
