@@ -607,6 +607,12 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   define(ops_app, ops_options);
 
   CommandLine out;
+  for (CLI::App* verb : app.get_subcommands({})) {
+    verb->add_flag("--verbose", out.audience.verbose, "show every line that plugins log");
+    verb->add_flag("--author", out.audience.author,
+                   "you write the plugin: say the place in its source, and what to edit (so it is "
+                   "for plugins in $STRIA_PLUGIN_PATH and ~/.local/lib/stria/plugins)");
+  }
   try {
     app.parse(count, arguments);
   } catch (const CLI::CallForVersion& version) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <variant>
 
+#include "audience.h"
 #include "verbs/compile.h"
 #include "verbs/devices.h"
 #include "verbs/doctor.h"
@@ -27,6 +28,7 @@ using Verb = std::variant<DevicesOptions, DoctorOptions, RunOptions, CompileOpti
 
 struct CommandLine {
   std::optional<Verb> verb;
+  Audience audience;
   // Without a verb: what to print and where, and how to end.
   std::string text;
   bool to_stdout = false;

@@ -107,6 +107,7 @@ void examine_here(int pipe, const hal::FoundPlugin& found, std::chrono::millisec
   RuntimeOptions options = runtime_options(std::chrono::duration<double>(kSelfTestLimit).count());
   options.plugin_paths = {found.directory};
   options.only_plugin_paths = true;
+  options.author = options.author || hal::is_own_place(found.origin);
   options.plugin_time_limit = step_limit;
   const Runtime runtime = Inside::runtime(std::move(options), [pipe](const hal::Verdict& verdict) {
     send_step(pipe, hal::name_of(verdict.step), verdict.status);
@@ -129,6 +130,7 @@ void examine_here(int pipe, const hal::FoundPlugin& found, std::chrono::millisec
     const std::string selector = device.at("selector");
     if (Status status = self_test(runtime, selector); outcome.ok())
       outcome = status.with_context(selector);
+    send(pipe, {{"ran", selector}});
   }
   send_step(pipe, kSelfTest, outcome);
   // What a failed self-test has left behind would only be said again.
@@ -140,13 +142,16 @@ void examine_here(int pipe, const hal::FoundPlugin& found, std::chrono::millisec
 void take_message(Examination& examination, const Json& message) {
   if (message.contains("step")) {
     examination.steps.push_back({message.at("step"), message.at("failure")});
+  } else if (message.contains("ran")) {
+    for (ExaminedDevice& device : examination.devices)
+      if (device.selector == message.at("ran")) device.ran = true;
   } else if (message.contains("need")) {
     const size_t position = message.at("need");
     examination.needs.at(position).path = message.at("path");
   } else {
     for (const Json& device : message.at("devices"))
       examination.devices.push_back(
-          {device.at("selector"), device.at("name"), device.at("reason")});
+          {device.at("selector"), device.at("name"), device.at("reason"), false});
   }
 }
 

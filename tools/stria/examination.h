@@ -19,6 +19,7 @@ struct ExaminedStep {
 struct ExaminedDevice {
   std::string selector, name;
   std::string reason;  // why it is not available, or kNoReason; empty: it is
+  bool ran = false;    // the self-test came to its end on it, well or not
 };
 inline constexpr const char* kNoReason = "no reason given";
 

@@ -50,6 +50,7 @@ int run_command(int count, const char* const* arguments) {
     std::fputs(line.text.c_str(), line.to_stdout ? stdout : stderr);
     return static_cast<int>(with_stdout(line.code));
   }
+  audience() = line.audience;
   Outcome outcome = dispatch(*line.verb);
   if (!outcome.ok()) print_message(outcome.status().message());
   end_plugins();

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "audience.h"
 #include "failure.h"
 #include "message.h"
 #include "plugin_guard.h"
@@ -34,8 +35,10 @@ RuntimeOptions runtime_options(double time_limit_s, unsigned threads) {
   RuntimeOptions options;
   options.threads = threads;
   if (time_limit_s > 0) options.wait_limit_ns = static_cast<uint64_t>(time_limit_s * 1e9);
-  options.log = [](LogLevel level, std::string_view line) {
-    if (level >= LogLevel::warning) print_message(line);
+  options.author = audience().author;
+  options.log = [least = audience().verbose ? LogLevel::debug : LogLevel::warning](
+                    LogLevel level, std::string_view line) {
+    if (level >= least) print_message(line);
   };
   options.on_hang = [limit = time_limit_s](std::string_view plugin, std::string_view function,
                                            double seconds) {

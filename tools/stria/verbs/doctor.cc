@@ -6,9 +6,11 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "audience.h"
 #include "examination.h"
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
+#include "stria/plugin.h"
 
 namespace stria::command {
 namespace {
@@ -39,7 +41,63 @@ std::string quoted(const std::filesystem::path& path) {
   return out + "'";
 }
 
+// Whoever looks at this plugin can edit it.
+bool is_for_author(const Examination& seen) {
+  return audience().author || hal::is_own_place(seen.found.origin);
+}
+
+// The call that a failure names, "executor.fill", or "": messages begin "plugin ID: TABLE.SLOT: ".
+std::string slot_in(const Examination& seen, std::string_view failure) {
+  const std::string before = fmt::format("plugin {}: ", seen.manifest.id);
+  const size_t at = failure.find(before);
+  if (at == std::string_view::npos) return "";
+  const std::string_view rest = failure.substr(at + before.size());
+  const std::string_view word = rest.substr(0, rest.find(':'));
+  const bool is_slot =
+      word.find('.') != std::string_view::npos &&
+      word.find_first_not_of("abcdefghijklmnopqrstuvwxyz_.") == std::string_view::npos;
+  return is_slot ? std::string(word) : "";
+}
+
+// What an author edits after a failed step.
+std::string edit_of(const Examination& seen, const ExaminedStep& step) {
+  const std::filesystem::path manifest = seen.found.directory / "plugin.json";
+  if (step.name == "version" || step.name == "query")
+    return fmt::format(
+        "build the plugin against this package's stria/plugin.h, and say in {} what it then "
+        "speaks: \"abi\": {{\"major\": {}, \"minor\": [{}, {}]}}, \"stripe\": {{\"major\": {}, "
+        "\"minor\": [{}, {}]}}",
+        quoted(manifest), STRIA_ABI_MAJOR, STRIA_ABI_OLDEST_MINOR, STRIA_ABI_MINOR,
+        STRIA_STRIPE_MAJOR, STRIA_STRIPE_MINOR, STRIA_STRIPE_MINOR);
+  if (step.name == "elf") return "link the plugin with stria_add_plugin, or as the message says";
+  if (step.name == "load" && is_for_author(seen) &&
+      step.failure.find("undefined symbol") != std::string::npos)
+    return "define the symbol in the plugin, or link the library that has it; what is missing: ldd "
+           "-r " +
+           quoted(directory / seen.manifest.library);
+  if (is_for_author(seen) && step.name != "load") return edit_of(seen, step);
+  if (step.name == "hash")
+    return fmt::format(
+        "after each build the hashes in {} have to be made anew: cd {} && sha256sum {}",
+        quoted(manifest), quoted(seen.found.directory), quoted(seen.manifest.library));
+  const std::string slot = slot_in(seen, step.failure);
+  if (!slot.empty()) {
+    const size_t dot = slot.find('.');
+    return fmt::format(
+        "look at {} of the plugin; what it must do stands in stria/plugin.h, at {} of "
+        "stria_{}_table",
+        slot, slot.substr(dot + 1), slot.substr(0, dot));
+  }
+  if (step.failure.find("wrong results") != std::string::npos)
+    return "find the first kernel that is wrong: docs/faults.md; to begin with, stria run PROGRAM "
+           "--device " +
+           seen.manifest.id + " --check --profile";
+  return "run the step by itself, under a debugger if it ends the process: stria doctor " +
+         seen.manifest.id + " --verbose";
+}
+
 std::string report_of(const Examination& seen) {
+  if (is_for_author(seen)) return "mend it in " + quoted(seen.found.directory);
   return fmt::format("report it to the plugin's maker{}, with: stria doctor {} --json",
                      seen.manifest.vendor.empty() ? "" : " (" + seen.manifest.vendor + ")",
                      seen.manifest.id);
@@ -77,12 +135,11 @@ void judge(Finding& finding) {
   }
   for (const ExaminedNeed& need : finding.seen.needs)
     if (need.path.empty()) finding.mends.push_back("apt-get install " + need.need.package);
-  // A plugin of which no device can be used is of no use; the device knows why.
+  // What has not been run on is not known to be well; the device knows why.
   const std::vector<ExaminedDevice>& devices = finding.seen.devices;
-  const bool available = std::any_of(devices.begin(), devices.end(),
-                                     [](const ExaminedDevice& one) { return one.reason.empty(); });
-  if (!devices.empty() && !available && finding.mends.empty() && devices[0].reason != kNoReason)
-    finding.mends.push_back("make a device available: " + devices[0].reason);
+  for (const ExaminedDevice& device : devices)
+    if (!device.reason.empty() && device.reason != kNoReason)
+      finding.mends.push_back(fmt::format("make {} available: {}", device.selector, device.reason));
   // A machine without its hardware is a device that is not available; it is listed, with the
   // reason.
   const bool listed =
@@ -142,6 +199,7 @@ void print_json(const std::vector<Finding>& findings) {
       devices.push_back({{"selector", device.selector},
                          {"name", device.name},
                          {"available", device.reason.empty()},
+                         {"ran", device.ran},
                          {"reason", device.reason}});
     plugins.push_back({{"id", finding.id},
                        {"version", seen.manifest.version},
