@@ -14,3 +14,17 @@ install(FILES ${PROJECT_BINARY_DIR}/striaConfig.cmake ${version_file}
 
 # Models to start from, beside what a plugin has of its own.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/hwmodels DESTINATION share/stria)
+# Texts for whoever has the package alone, in folders as in the tree, so that links between them hold.
+set(texts share/doc/stria)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+  DESTINATION ${texts})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DESTINATION ${texts})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/guide DESTINATION ${texts}/sdk)
+install(FILES ${PROJECT_SOURCE_DIR}/sdk/README.md DESTINATION ${texts}/sdk)
+install(FILES ${PROJECT_SOURCE_DIR}/core/stripe/README.md DESTINATION ${texts}/core/stripe)
+
+# Everything that is installed, and nothing else: `cmake --install` works when it is built.
+add_custom_target(stria_package DEPENDS stria stria_plugins stria_shared stria_probe)
+if(TARGET stria_reader_file)
+  add_dependencies(stria_package stria_reader_file)
+endif()

@@ -13,7 +13,7 @@ esac
 
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 install_packages "${build_packages[@]}"
-build_preset release stria stria_plugins
+build_preset release stria_package
 
 stria=build/release/bin/stria
 say "devices"

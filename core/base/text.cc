@@ -20,6 +20,20 @@ std::string shortest(T value) {
   return text;
 }
 
+// "size" of "size_bytes"; "" if there is no unit behind an underscore.
+std::string_view without_unit(std::string_view name) {
+  constexpr std::string_view kUnits[] = {
+      "bytes", "KiB",  "kib", "KB", "kb", "MiB", "mib", "MB", "mb", "GiB", "gib",    "GB",
+      "gb",    "bits", "s",   "ms", "us", "ns",  "ps",  "hz", "Hz", "khz", "mhz",    "MHz",
+      "ghz",   "GHz",  "pj",  "pJ", "nj", "nJ",  "mw",  "mW", "w",  "W",   "cycles", "seconds"};
+  const size_t at = name.rfind('_');
+  if (at == std::string_view::npos) return "";
+  const std::string_view unit = name.substr(at + 1);
+  return std::find(std::begin(kUnits), std::end(kUnits), unit) == std::end(kUnits)
+             ? std::string_view()
+             : name.substr(0, at);
+}
+
 }  // namespace
 
 int edit_distance(std::string_view a, std::string_view b) {
@@ -50,6 +64,10 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   };
   for (const std::string& candidate : candidates)
     if (!candidate.empty() && same_letters(candidate)) return candidate;
+  // The same quantity in another unit.
+  if (const std::string_view stem = without_unit(name); !stem.empty())
+    for (const std::string& candidate : candidates)
+      if (without_unit(candidate) == stem) return candidate;
   std::string best;
   int best_distance = 0;
   for (const std::string& candidate : candidates) {

@@ -12,7 +12,8 @@ namespace stria {
 // Number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
 int edit_distance(std::string_view a, std::string_view b);
 
-// The candidate that differs from `name` in the case of letters only, or else the nearest by edit
+// The candidate that differs from `name` in the case of letters only, or else one that is the same
+// quantity in another unit (size_KiB for size_bytes), or else the nearest by edit
 // distance if it is near enough to be a slip (at most a third of the longer name, at least 1, and
 // one letter stays), else "". Names of one letter are near nothing. Ties: the first candidate.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates);

@@ -249,6 +249,41 @@ Result<Binding> LoadedProgram::bind(std::span<const hal::Argument> inputs, hal::
   return out;
 }
 
+Status LoadedProgram::run_in_steps(std::span<const hal::Argument> inputs,
+                                   std::span<const hal::Argument> outputs, const Look& look) const {
+  const Plan& plan = state_->plan;
+  STRIA_RETURN_IF_ERROR(check_arguments(plan, plan.inputs, inputs, "inputs"));
+  STRIA_RETURN_IF_ERROR(check_arguments(plan, plan.outputs, outputs, "outputs"));
+  std::vector<hal::Argument> memory(plan.tensors.size());
+  const auto allocate = [&](TensorRole role, uint64_t bytes) -> Status {
+    STRIA_ASSIGN(const hal::Buffer arena,
+                 state_->memory.allocate(bytes, fmt::format("temporaries of '{}'", plan.program),
+                                         fmt::format("a run of '{}' in steps", plan.program)));
+    state_->place(role, arena, memory);
+    return Status();
+  };
+  for (size_t i = 0; i < inputs.size(); ++i) memory[plan.inputs[i]] = inputs[i];
+  for (size_t i = 0; i < outputs.size(); ++i) memory[plan.outputs[i]] = outputs[i];
+  STRIA_RETURN_IF_ERROR(allocate(TensorRole::derived, plan.derived_bytes));
+  for (const hal::ProgramPart part : {hal::ProgramPart::prologue, hal::ProgramPart::main}) {
+    const PlannedPart& planned = part == hal::ProgramPart::main ? plan.main : plan.prologue;
+    // The other part's temporaries get a wrong place here, but no kernel of this one names them.
+    STRIA_RETURN_IF_ERROR(allocate(TensorRole::temporary, planned.arena_bytes));
+    const std::vector<hal::Launch> launches = state_->launches(planned, memory);
+    for (size_t k = 0; k < launches.size(); ++k) {
+      const KernelStep step{part, k, memory};
+      STRIA_RETURN_IF_ERROR(look(step, false));
+      STRIA_ASSIGN(const hal::Event done, launches[k].kernel.run(launches[k].arguments));
+      if (const Status ended = done.wait(); !ended.ok())
+        return ended.with_context(fmt::format("kernel '{}' ({} of {}) of '{}' on {}",
+                                              planned.kernels[k].name, k + 1, launches.size(),
+                                              plan.program, state_->names->device));
+      STRIA_RETURN_IF_ERROR(look(step, true));
+    }
+  }
+  return Status();
+}
+
 const hal::Event& Binding::ready() const { return state_->ready; }
 
 Result<Run> Binding::run(std::span<const hal::Argument> inputs,

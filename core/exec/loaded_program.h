@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -78,6 +79,13 @@ class Binding {
   std::shared_ptr<const State> state_;
 };
 
+// A kernel of a run in steps, and where each tensor of the plan lies then.
+struct KernelStep {
+  hal::ProgramPart part = hal::ProgramPart::main;
+  size_t kernel = 0;                      // position among the part's
+  std::span<const hal::Argument> memory;  // by position in Plan::tensors; empty: not of this part
+};
+
 class LoadedProgram {
  public:
   LoadedProgram() = default;
@@ -92,6 +100,13 @@ class LoadedProgram {
   // Starts the prologue, if there is one, after `waits`. One argument per plan().inputs; only those
   // with `prologue_reads` are looked at, the others may be empty.
   Result<Binding> bind(std::span<const hal::Argument> inputs, hal::Waits waits = {}) const;
+
+  // Runs prologue and main once, kernel by kernel, with nothing else under way on their tensors.
+  // `look` is called before each kernel and after it (`done`); if it fails, the run ends. For
+  // finding out which kernel is wrong.
+  using Look = std::function<Status(const KernelStep& step, bool done)>;
+  Status run_in_steps(std::span<const hal::Argument> inputs, std::span<const hal::Argument> outputs,
+                      const Look& look) const;
 
  private:
   friend class Binding;

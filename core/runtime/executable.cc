@@ -51,6 +51,16 @@ const Compilation& Inside::compilation(const Executable& executable) {
   return executable.state_->compilation;
 }
 
+const exec::LoadedProgram& Inside::loaded(const Executable& executable) {
+  return executable.state_->loaded;
+}
+
+Status Inside::run_in_steps(const Executable& executable, std::span<const Tensor> inputs,
+                            std::span<const Tensor> outputs,
+                            const exec::LoadedProgram::Look& look) {
+  return executable.state_->run_in_steps(inputs, outputs, look);
+}
+
 Result<Event> Executable::run(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                               std::span<const Event> waits) const {
   return state_->start(inputs, outputs, waits, {.watch_kernels = state_->watch_kernels});
@@ -63,9 +73,8 @@ Result<Event> Executable::run_in_a_row(uint32_t times, std::span<const Tensor> i
   return state_->start(inputs, outputs, waits, {.watch_kernels = false, .in_a_row = times});
 }
 
-Result<Event> Executable::State::start(std::span<const Tensor> from, std::span<const Tensor> to,
-                                       std::span<const Event> waits,
-                                       const exec::RunOptions& options) {
+Status Executable::State::check_tensors(std::span<const Tensor> from,
+                                        std::span<const Tensor> to) const {
   const std::string& name = loaded.plan().program;
   if (from.size() != inputs.size() || to.size() != outputs.size())
     return invalid_argument("'{}' has {} inputs and {} outputs, got {} and {}", name, inputs.size(),
@@ -82,7 +91,35 @@ Result<Event> Executable::State::start(std::span<const Tensor> from, std::span<c
       return invalid_argument("'{}': output '{}' is the same tensor as another input or output",
                               name, outputs[i].name);
   }
+  return Status();
+}
 
+Status Executable::State::run_in_steps(std::span<const Tensor> from, std::span<const Tensor> to,
+                                       const exec::LoadedProgram::Look& look) const {
+  STRIA_RETURN_IF_ERROR(check_tensors(from, to));
+  std::vector<Tensor> read(from.begin(), from.end());
+  read.insert(read.end(), bound.begin(), bound.end());
+  std::vector<hal::Event> before;
+  std::vector<hal::Argument> in_arguments, out_arguments;
+  {
+    std::lock_guard lock(*order);
+    for (const Tensor& tensor : read)
+      if (tensor.valid()) tensor.state_->add_events_before_read(before);
+    for (const Tensor& tensor : to)
+      STRIA_RETURN_IF_ERROR(tensor.state_->add_events_before_write(before));
+    for (const size_t position : plan_inputs)
+      in_arguments.push_back({read[position].state_->buffer, 0});
+    for (const size_t position : plan_outputs)
+      out_arguments.push_back({to[position].state_->buffer, 0});
+  }
+  STRIA_RETURN_IF_ERROR(hal::wait_all(before));
+  return loaded.run_in_steps(in_arguments, out_arguments, look);
+}
+
+Result<Event> Executable::State::start(std::span<const Tensor> from, std::span<const Tensor> to,
+                                       std::span<const Event> waits,
+                                       const exec::RunOptions& options) {
+  STRIA_RETURN_IF_ERROR(check_tensors(from, to));
   std::lock_guard lock(*order);
   std::vector<hal::Event> before;
   for (const Event& event : waits)

@@ -34,6 +34,12 @@ struct [[gnu::visibility("hidden")]] Executable::State {
   // invalid_argument with the names of tensor and devices if `tensor` lives on another device.
   Status check_place(const TensorInfo& expected, const Tensor& tensor, std::string_view role) const;
 
+  // invalid_argument if these are no inputs and outputs for the program.
+  Status check_tensors(std::span<const Tensor> inputs, std::span<const Tensor> outputs) const;
+
+  // Nothing else may use these tensors meanwhile.
+  Status run_in_steps(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
+                      const exec::LoadedProgram::Look& look) const;
   Result<Event> start(std::span<const Tensor> inputs, std::span<const Tensor> outputs,
                       std::span<const Event> waits, const exec::RunOptions& options);
 

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,6 +72,11 @@ struct Inside {
   static Result<onnx::Translation> translate(const onnx::Model& model, const OnnxOptions& options);
 
   static const Compilation& compilation(const Executable& executable);
+  // Runs a program kernel by kernel; see exec::LoadedProgram::run_in_steps and kernel_check.h.
+  static const exec::LoadedProgram& loaded(const Executable& executable);
+  static Status run_in_steps(const Executable& executable, std::span<const Tensor> inputs,
+                             std::span<const Tensor> outputs,
+                             const exec::LoadedProgram::Look& look);
 
   static Event event_of(hal::Event event);
   static Event event_of(exec::Run run);

@@ -198,6 +198,11 @@ void define(CLI::App* app, RunOptions& options) {
   app->add_flag(
       "--check{all}", options.check,
       "compare with the interpreter; --check=sample:N looks at N elements of each result");
+  app->add_option("--check-kernels", options.check_kernels,
+                  "run kernel by kernel, compare each with the interpreter on what the device's "
+                  "memory held, and write the first one that is wrong into this folder: the "
+                  "kernel as Stripe, what it read, made and should have made as .npy files")
+      ->type_name("DIR");
   app->add_flag("--profile", options.profile, "time each kernel");
   app->add_option("--function", options.function, "function to run, if the file has several")
       ->type_name("NAME");
@@ -549,7 +554,7 @@ std::string unknown_option(const CLI::App& app, int count, const char* const* ar
 std::string option_without_file(const CLI::App& app) {
   for (const char* name :
        {"--hw", "--pipeline", "--report", "--dump-dir", "--repro-dir", "--scalesim-topology",
-        "--run-repro", "--output", "--input-dir", "--labels"}) {
+        "--run-repro", "--output", "--input-dir", "--labels", "--check-kernels"}) {
     const CLI::Option* option = app.get_option_no_throw(name);
     if (option == nullptr) continue;
     const std::vector<std::string> given = option->results();

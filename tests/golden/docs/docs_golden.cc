@@ -9,8 +9,10 @@
 
 #include "emitters_page.h"
 #include "functions_header.h"
+#include "made_parts.h"
 #include "pipelines_page.h"
 #include "show/operator_table.h"
+#include "slots_page.h"
 #include "stria/base/file.h"
 #include "stria/base/text.h"
 #include "stria/builtins/builtins_page.h"
@@ -149,6 +151,33 @@ TEST(Docs, Emitters) {
   auto made = emitters_page(read_file(STRIA_SOURCE_DIR "/docs/emitters.md").value());
   ASSERT_TRUE(made.ok()) << made.status().to_string();
   expect_page("docs/emitters.md", *made);
+}
+
+// One page a slot, and none without one.
+TEST(Docs, Slots) {
+  const auto slots =
+      slots_of_header(read_file(STRIA_SOURCE_DIR "/sdk/include/stria/plugin.h").value());
+  ASSERT_TRUE(slots.ok()) << slots.status().to_string();
+  std::set<std::string> pages;
+  for (const auto& file : std::filesystem::directory_iterator(STRIA_SOURCE_DIR "/sdk/guide/slots"))
+    pages.insert(file.path().filename());
+  for (const Slot& slot : *slots) {
+    const std::string name = slot.table + "." + slot.name + ".md";
+    const std::string path = "sdk/guide/slots/" + name;
+    const auto page = read_file(STRIA_SOURCE_DIR "/" + path);
+    ASSERT_TRUE(page.ok()) << "a slot has a page: " << page.status().to_string();
+    const auto made = slot_page(*page, slot);
+    ASSERT_TRUE(made.ok()) << name << ": " << made.status().to_string();
+    expect_page(path, *made);
+    pages.erase(name);
+  }
+  EXPECT_TRUE(pages.empty()) << "there is no slot for " << *pages.begin();
+  const std::string guide = read_file(STRIA_SOURCE_DIR "/sdk/guide/README.md").value();
+  const auto made = with_made_parts(
+      guide, [&](const std::string&) -> Result<std::string> { return slots_table(*slots); });
+  ASSERT_TRUE(made.ok()) << made.status().to_string();
+  EXPECT_EQ(made->made.size(), 1u);
+  expect_page("sdk/guide/README.md", made->text);
 }
 
 // The table of tags names passes; pipelines are checked by those names.

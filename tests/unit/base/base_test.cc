@@ -81,6 +81,9 @@ TEST(Text, NearestName) {
     EXPECT_EQ(nearest_name(name, {"A", "B", "C"}), "") << name;
   EXPECT_EQ(nearest_name("Q", {"QQ"}), "");
   EXPECT_EQ(did_you_mean("lgo", {"log"}), ", did you mean 'log'?");
+  EXPECT_EQ(nearest_name("size_bytes", {"line_bytes", "size_KiB"}), "size_KiB");
+  EXPECT_EQ(nearest_name("clock_ghz", {"lock_ghz_", "clock_mhz"}), "clock_mhz");
+  EXPECT_EQ(nearest_name("size_of", {"size_KiB"}), "");
 }
 
 TEST(Text, FloatTextReadsBack) {

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
+#include <optional>
 
 #include "inputs/onnx_inputs.h"
 #include "inputs/open_device.h"
 #include "inputs/program_inputs.h"
 #include "inputs/template_settings.h"
+#include "io/npy.h"
 #include "message.h"
 #include "output_files.h"
 #include "progress.h"
@@ -20,6 +23,7 @@
 #include "stria/runtime/compile_driver.h"
 #include "stria/runtime/device_selector.h"
 #include "stria/runtime/inside.h"
+#include "stria/runtime/kernel_check.h"
 #include "top_k.h"
 
 namespace stria::command {
@@ -170,6 +174,38 @@ Outcome check_results(const Compilation& compilation, const std::vector<HostTens
   return Outcome(ExitCode::device, make_error(StatusCode::data_loss, "wrong results: {}", wrong));
 }
 
+// Runs once, kernel by kernel; writes the first one that is wrong into `folder`.
+Outcome check_kernels(const Executable& executable, const std::vector<Tensor>& inputs,
+                      const std::vector<Tensor>& outputs, const std::string& folder) {
+  std::optional<WrongKernel> wrong;
+  {
+    Progress progress("checking each kernel against the interpreter");
+    STRIA_OR_FAIL(wrong, ExitCode::device, find_wrong_kernel(executable, inputs, outputs));
+  }
+  if (!wrong) {
+    std::printf("check-kernels: each kernel is right by itself\n");
+    return Outcome();
+  }
+  std::vector<FileText> files = {{folder + "/kernel.stripe", wrong->stripe}};
+  const auto add = [&](const char* what, const std::vector<NamedTensor>& tensors) {
+    for (const NamedTensor& one : tensors)
+      files.push_back(
+          {fmt::format("{}/{}_{}.npy", folder, what, one.name), format_npy(one.tensor)});
+  };
+  add("in", wrong->inputs);
+  add("got", wrong->got);
+  add("expected", wrong->expected);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  STRIA_FAIL_IF_ERROR(ExitCode::program, write_files(files));
+  return Outcome(
+      ExitCode::device,
+      make_error(StatusCode::data_loss,
+                 "kernel '{}' ({} of {}) is the first that is wrong: {}; the kernel, and "
+                 "what it read, made and should have made, are in '{}'",
+                 wrong->name, wrong->position + 1, wrong->count, wrong->text, folder));
+}
+
 Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   Request request;
   STRIA_FAIL_IF(parse_request(options, request));
@@ -227,6 +263,8 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
     STRIA_OR_FAIL(Tensor tensor, ExitCode::device, device.create_tensor(info));
     outputs.push_back(std::move(tensor));
   }
+  if (!options.check_kernels.empty())
+    STRIA_FAIL_IF(check_kernels(executable, inputs, outputs, options.check_kernels));
   {
     Progress progress("running on " + device.name());
     STRIA_FAIL_IF(

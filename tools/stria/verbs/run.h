@@ -20,6 +20,7 @@ struct RunOptions {
   InputTexts in;
   std::vector<std::string> outputs;  // NAME=FILE
   std::string check;                 // "", "all" or "sample:N"
+  std::string check_kernels;         // folder for a wrong kernel; empty: not asked for
   int64_t top_k = 0;                 // largest elements of each row that are printed; 0: none
   std::string labels;                // names of classes, a line each; empty: none
   bool profile = false;
