@@ -37,6 +37,8 @@ function(stria_add_plugin name)
   # A unique symbol pins a shared object in memory for ever: a plugin must be able to leave.
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
+  # The places of errors without the folder of who built it.
+  target_compile_options(${target} PRIVATE -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
   target_link_options(${target} PRIVATE -Wl,--version-script,${map})
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${map})
   # Nothing may be left to chance at load time, except the sanitizers' own symbols.

@@ -60,7 +60,7 @@ if others=$(grep -vE '^(libisl|libgmp|libstdc\+\+|libm|libgcc_s|libc|ld-linux-x8
 fi
 
 say "the headers include the prefix and the standard library only"
-(cd "$prefix/include" && find stria -name '*.h' ! -path 'stria/sdk/*' ! -name plugin.h | sort |
+(cd "$prefix/include" && find stria -name '*.h' ! -path 'stria/sdk/*' ! -name plugin.h ! -name experimental.h | sort |
   sed 's/.*/#include <&>/') >"$work/all.cc"
 [ "$(wc -l <"$work/all.cc")" -gt 10 ] || fail "there are no headers in $prefix/include"
 # Every header that the compiler opens, one a line.
@@ -69,6 +69,12 @@ echo '#include <bits/stdc++.h>' >"$work/standard.cc"
 if others=$(headers_of "$work/all.cc" | comm -23 - <(headers_of "$work/standard.cc") | grep -v '/stria/'); then
   fail "reachable from a public header: $others"
 fi
+
+say "texts and licence are there; nothing names the folder it was built in"
+for file in LICENSE docs/tags.md sdk/guide/README.md sdk/guide/slots/executor.submit.md examples/acme_plugin/acme.cc; do
+  [ -f "$prefix/share/doc/stria/$file" ] || fail "there is no $file in the package"
+done
+if others=$(grep -rlF "$root/" "$prefix"); then fail "the source folder is named in: $others"; fi
 
 say "build the examples"
 # Ninja where it is, else make.

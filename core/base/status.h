@@ -34,12 +34,13 @@ Status internal_error(fmt::format_string<Args...> text, Args&&... args) {
   return Status(StatusCode::internal, fmt::format(text, std::forward<Args>(args)...));
 }
 
-// Prints "file:line: broken assumption: …" on stderr and exits with code 4.
+// Prints "file.cc:line: broken assumption: …" on stderr and exits with code 4. The name alone: files
+// are named after what they hold, and no folder of who built it belongs into a package.
 [[noreturn]] void check_failed(const char* file, int line, const std::string& message);
 
-#define STRIA_CHECK(condition, ...)                                                          \
-  do {                                                                                       \
-    if (!(condition)) ::stria::check_failed(__FILE__, __LINE__, ::fmt::format(__VA_ARGS__)); \
+#define STRIA_CHECK(condition, ...)                                                               \
+  do {                                                                                            \
+    if (!(condition)) ::stria::check_failed(__FILE_NAME__, __LINE__, ::fmt::format(__VA_ARGS__)); \
   } while (false)
 
 }  // namespace stria

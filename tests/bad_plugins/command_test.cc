@@ -138,7 +138,7 @@ TEST_F(BadCommandTest, ACallThatNeverReturnsEndsWithTheLimit) {
   std::printf("%-24s %-10s %s\n", "hangs in", "expected", "says");
   for (const std::string slot :
        {"device.allocate", "compiler.build", "library.kernels", "executor.prepare",
-        "executor.submit", "event.wait", "event.status", "buffer.map_current", "buffer.map_discard",
+        "executor.submit", "event.wait", "event.status", "buffer.map_read", "buffer.map_discard",
         "buffer.unmap", "buffer.release", "kernel.release", "library.release"}) {
     fs::remove_all(plugins());
     make_bad(plugins(), "stuck", "hang " + slot);
@@ -283,19 +283,20 @@ TEST_F(BadCommandTest, DoctorSaysHowFarEachPluginCameAndWhatWouldMendIt) {
   };
   const Expected expected[] = {
       {"a_writable", "trust", "(mode 777)", "chmod go-w '"},
+      // They lie in the folder of $STRIA_PLUGIN_PATH: whoever reads this can edit them.
       {"b_crashes", "enumerate", "it crashed (Aborted), in driver.enumerate",
-       "report it to the plugin's maker"},
-      {"c_crashes_in_kernel", "self-test", "crashed: Aborted", "report it"},
+       "look at driver.enumerate of the plugin; what it must do stands in stria/plugin.h"},
+      {"c_crashes_in_kernel", "self-test", "crashed: Aborted", "under a debugger"},
       {"d_hangs", "create", "within the limit of 2000 ms", "--time-limit 60"},
       {"e_needs", "", "", "apt-get install libabsent1"},
       {"f_works", "", "", ""},
-      {"g_wrong", "self-test", "as asked", "report it"},
+      {"g_wrong", "self-test", "as asked", "under a debugger"},
       {"h_lists_none", "", "", "it lists no device at all"},
       {"i_gives_no_reason", "", "", "i_gives_no_reason:0 is not available and gives no reason"},
       {"j_hangs_at_its_end", "shutdown", "within the limit of 2000 ms", "--time-limit 60"},
       {"k_crashes_at_its_end", "enumerate", "it crashed (Aborted), in driver.shutdown",
-       "report it"},
-      {"l_leaks", "shutdown", "has not given back 1 allocation", "report it"},
+       "look at driver.shutdown of the plugin"},
+      {"l_leaks", "shutdown", "has not given back 1 allocation", "under a debugger"},
       {"reference", "", "", ""},
   };
   for (const Expected& row : expected) {

@@ -8,13 +8,41 @@
 namespace stria::failing {
 
 constexpr const char* kKinds[] = {
-    "good",           // nothing fails
-    "generic_pass",   // a pass of stria, told of a unit that the model does not have
-    "plugin_pass",    // the plugin's pass, by its own account
-    "illegal_pass",   // the plugin's pass gives a program that is not legal
-    "crashing_pass",  // the process dies in the plugin's pass
-    "build",          // the build
-    "crashing_build"  // the process dies in the build, on a thread of its own
+    "good",            // nothing fails
+    "generic_pass",    // a pass of stria, told of a unit that the model does not have
+    "plugin_pass",     // the plugin's pass, by its own account
+    "illegal_pass",    // the plugin's pass gives a program that is not legal
+    "crashing_pass",   // the process dies in the plugin's pass
+    "build",           // the build
+    "crashing_build",  // the process dies in the build, on a thread of its own
+    "wrong_kernel"     // the second kernel computes its first element wrongly
+};
+
+class SpoiltKernel final : public sdk::Kernel {
+ public:
+  explicit SpoiltKernel(sdk::Ref<sdk::Kernel> right) : right_(std::move(right)) {}
+  void run(const stria_memory* arguments, uint64_t count) const override {
+    right_->run(arguments, count);
+    *static_cast<float*>(arguments[0].data) += 1;
+  }
+
+ private:
+  const sdk::Ref<sdk::Kernel> right_;
+};
+
+class SpoiltLibrary final : public sdk::Library {
+ public:
+  SpoiltLibrary(const sdk::Host& host, std::string_view stripe)
+      : right_(sdk::make<sdk::InterpretedLibrary>(host, stripe)) {}
+  const std::vector<sdk::KernelInfo>& kernels() const override { return right_->kernels(); }
+  sdk::Ref<sdk::Kernel> prepare(uint64_t index) override {
+    sdk::Ref<sdk::Kernel> kernel = right_->prepare(index);
+    if (index != 1) return kernel;
+    return sdk::make<SpoiltKernel>(std::move(kernel));
+  }
+
+ private:
+  const sdk::Ref<sdk::InterpretedLibrary> right_;
 };
 
 class FailingCompiler final : public sdk::Compiler {
@@ -26,6 +54,7 @@ class FailingCompiler final : public sdk::Compiler {
     if (kind_ == "build")
       throw sdk::Error(STRIA_UNSUPPORTED,
                        "this device builds nothing, asked with " + std::string(options));
+    if (kind_ == "wrong_kernel") return sdk::make<SpoiltLibrary>(host_, stripe);
     return sdk::make<sdk::InterpretedLibrary>(host_, stripe);
   }
 

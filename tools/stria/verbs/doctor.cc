@@ -46,17 +46,22 @@ bool is_for_author(const Examination& seen) {
   return audience().author || hal::is_own_place(seen.found.origin);
 }
 
-// The call that a failure names, "executor.fill", or "": messages begin "plugin ID: TABLE.SLOT: ".
+// The call that a failure names, "executor.fill", or "".
 std::string slot_in(const Examination& seen, std::string_view failure) {
-  const std::string before = fmt::format("plugin {}: ", seen.manifest.id);
-  const size_t at = failure.find(before);
-  if (at == std::string_view::npos) return "";
-  const std::string_view rest = failure.substr(at + before.size());
-  const std::string_view word = rest.substr(0, rest.find(':'));
-  const bool is_slot =
-      word.find('.') != std::string_view::npos &&
-      word.find_first_not_of("abcdefghijklmnopqrstuvwxyz_.") == std::string_view::npos;
-  return is_slot ? std::string(word) : "";
+  const auto is_slot = [](std::string_view word) {
+    return word.find('.') != std::string_view::npos &&
+           word.find_first_not_of("abcdefghijklmnopqrstuvwxyz_.") == std::string_view::npos;
+  };
+  // "plugin ID: TABLE.SLOT: …", "it crashed (Aborted), in TABLE.SLOT".
+  for (const std::string& before :
+       {fmt::format("plugin {}: ", seen.manifest.id), std::string(", in ")}) {
+    const size_t at = failure.find(before);
+    if (at == std::string_view::npos) continue;
+    const std::string_view rest = failure.substr(at + before.size());
+    const std::string_view word = rest.substr(0, rest.find_first_of(": "));
+    if (is_slot(word)) return std::string(word);
+  }
+  return "";
 }
 
 // What an author edits after a failed step.
@@ -70,12 +75,6 @@ std::string edit_of(const Examination& seen, const ExaminedStep& step) {
         quoted(manifest), STRIA_ABI_MAJOR, STRIA_ABI_OLDEST_MINOR, STRIA_ABI_MINOR,
         STRIA_STRIPE_MAJOR, STRIA_STRIPE_MINOR, STRIA_STRIPE_MINOR);
   if (step.name == "elf") return "link the plugin with stria_add_plugin, or as the message says";
-  if (step.name == "load" && is_for_author(seen) &&
-      step.failure.find("undefined symbol") != std::string::npos)
-    return "define the symbol in the plugin, or link the library that has it; what is missing: ldd "
-           "-r " +
-           quoted(directory / seen.manifest.library);
-  if (is_for_author(seen) && step.name != "load") return edit_of(seen, step);
   if (step.name == "hash")
     return fmt::format(
         "after each build the hashes in {} have to be made anew: cd {} && sha256sum {}",
@@ -89,9 +88,8 @@ std::string edit_of(const Examination& seen, const ExaminedStep& step) {
         slot, slot.substr(dot + 1), slot.substr(0, dot));
   }
   if (step.failure.find("wrong results") != std::string::npos)
-    return "find the first kernel that is wrong: docs/faults.md; to begin with, stria run PROGRAM "
-           "--device " +
-           seen.manifest.id + " --check --profile";
+    return "find the first kernel that is wrong (docs/faults.md): stria run PROGRAM --device " +
+           seen.manifest.id + " --check-kernels wrong";
   return "run the step by itself, under a debugger if it ends the process: stria doctor " +
          seen.manifest.id + " --verbose";
 }
@@ -113,11 +111,17 @@ std::string mend_of(const Examination& seen, const ExaminedStep& step) {
     return "let more processes run: end some, or raise the limit (ulimit -u)";
   if (step.name == "search") return "mkdir -p " + quoted(directory);
   if (step.name == "manifest") return "edit " + quoted(directory / "plugin.json");
+  if (step.failure.find("within the limit of") != std::string::npos)
+    return fmt::format("if it is only slow: stria doctor {} --time-limit 60", seen.manifest.id);
+  if (step.name == "load" && is_for_author(seen) &&
+      step.failure.find("undefined symbol") != std::string::npos)
+    return "define the symbol in the plugin, or link the library that has it; what is missing: ldd "
+           "-r " +
+           quoted(directory / seen.manifest.library);
+  if (is_for_author(seen) && step.name != "load") return edit_of(seen, step);
   if (step.name == "hash")
     return fmt::format("install the plugin again, or pin what is there: cd {} && sha256sum {}",
                        quoted(directory), quoted(seen.manifest.library));
-  if (step.failure.find("within the limit of") != std::string::npos)
-    return fmt::format("if it is only slow: stria doctor {} --time-limit 60", seen.manifest.id);
   if (step.name == "version" || step.name == "elf" || step.name == "query")
     return "install a build of the plugin for this stria and this machine";
   if (step.name == "load") {
