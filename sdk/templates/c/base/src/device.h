@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// An opened device: it makes compilers, executors, buffers and host events.
+#ifndef ACME_DEVICE_H
+#define ACME_DEVICE_H
+
+#include <stdatomic.h>
+
+#include "stria/plugin.h"
+
+struct stria_device {
+  atomic_uint references;  // the handle, and buffers
+  stria_driver* driver;
+  stria_device_info info;            // its texts are literals
+  atomic_uint_least64_t used_bytes;  // of info.memory_bytes
+};
+
+stria_error* acme_device_create(stria_driver* driver, const stria_device_info* info,
+                                stria_device** device);
+void acme_device_release(stria_device* device);
+// STRIA_OUT_OF_MEMORY if so much is not left.
+stria_error* acme_device_take(stria_device* device, uint64_t bytes);
+void acme_device_give_back(stria_device* device, uint64_t bytes);
+
+extern const stria_device_table acme_device_table;
+
+#endif  // ACME_DEVICE_H

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buffer.h"
+#include "driver.h"
+#include "error.h"
+#include "event.h"
+#include "kernel.h"
+
+struct stria_executor {
+  atomic_uint references;  // the handle, and kernels
+  stria_driver* driver;
+  acme_work_count* in_flight;
+};
+
+stria_error* acme_executor_create(stria_driver* driver, stria_executor** executor) {
+  stria_executor* made = calloc(1, sizeof *made);
+  if (made != NULL) made->in_flight = acme_work_count_create();
+  if (made == NULL || made->in_flight == NULL) {
+    free(made);
+    return acme_error(STRIA_OUT_OF_MEMORY, "no memory for an executor");
+  }
+  atomic_init(&made->references, 1);
+  made->driver = driver;
+  *executor = made;
+  return NULL;
+}
+
+stria_executor* acme_executor_keep(stria_executor* executor) {
+  atomic_fetch_add(&executor->references, 1);
+  return executor;
+}
+
+void acme_executor_release(stria_executor* executor) {
+  if (atomic_fetch_sub(&executor->references, 1) != 1) return;
+  acme_work_count_abandon(executor->in_flight);
+  free(executor);
+}
+
+stria_driver* acme_executor_driver(const stria_executor* executor) { return executor->driver; }
+
+static stria_error* start(stria_executor* self, acme_waits waits, acme_work work,
+                          stria_event** done) {
+  return acme_event_after(self->driver, self->in_flight, waits, work, done);
+}
+
+// ---- launches
+
+typedef struct launch_work {
+  stria_kernel* kernel;  // a reference, as are the buffers
+  uint64_t count;
+  stria_argument arguments[];
+} launch_work;
+
+static stria_error* run_launch(void* state) {
+  const launch_work* self = state;
+  return acme_kernel_launch(self->kernel, self->arguments);
+}
+
+static void drop_launch(void* state) {
+  launch_work* self = state;
+  for (uint64_t i = 0; i < self->count; ++i) acme_buffer_release(self->arguments[i].buffer);
+  acme_kernel_release(self->kernel);
+  free(self);
+}
+
+// A launch with arguments that are right for the kernel.
+static stria_error* make_launch(stria_kernel* kernel, const stria_argument* const* arguments,
+                                uint64_t count, launch_work** launch) {
+  const stria_kernel_info* info = acme_kernel_info(kernel);
+  if (count != info->argument_count)
+    return acme_error(STRIA_INVALID_ARGUMENT, "kernel '%.*s' takes %llu arguments, not %llu",
+                      (int)info->name.size, info->name.data,
+                      (unsigned long long)info->argument_count, (unsigned long long)count);
+  launch_work* made = calloc(1, sizeof *made + (size_t)count * sizeof made->arguments[0]);
+  if (made == NULL) return acme_error(STRIA_OUT_OF_MEMORY, "no memory for a launch");
+  made->kernel = acme_kernel_keep(kernel);
+  for (uint64_t i = 0; i < count; ++i) {
+    acme_whole(&made->arguments[i], sizeof made->arguments[i], arguments[i]);
+    stria_error* error = NULL;
+    if (made->arguments[i].buffer == NULL)
+      error = acme_error(STRIA_INVALID_ARGUMENT, "argument %llu of kernel '%.*s' has no buffer",
+                         (unsigned long long)i, (int)info->name.size, info->name.data);
+    else
+      error = acme_buffer_check(made->arguments[i].buffer, made->arguments[i].offset,
+                                info->arguments[i]->bytes, "an argument");
+    if (error != NULL) {
+      drop_launch(made);
+      return error;
+    }
+    acme_buffer_keep(made->arguments[i].buffer);
+    made->count = i + 1;
+  }
+  *launch = made;
+  return NULL;
+}
+
+static stria_error* run_slot(stria_kernel* kernel, const stria_argument* const* arguments,
+                             uint64_t argument_count, stria_event* const* waits,
+                             uint64_t wait_count, stria_event** done) {
+  launch_work* launch = NULL;
+  stria_error* error = make_launch(kernel, arguments, argument_count, &launch);
+  if (error != NULL) return error;
+  return start(acme_kernel_executor(kernel), (acme_waits){waits, wait_count},
+               (acme_work){run_launch, drop_launch, launch, 0}, done);
+}
+
+const stria_kernel_table acme_kernel_table = {
+    .size = sizeof acme_kernel_table, .run = run_slot, .release = acme_kernel_release};
+
+static stria_error* prepare_slot(stria_executor* executor, stria_library* library, uint64_t index,
+                                 stria_kernel** kernel) {
+  return acme_kernel_create(executor, library, index, kernel);
+}
+
+// ---- batches
+
+// All launches of a batch are made before one starts, so that on an error nothing runs.
+static stria_error* make_batch(const stria_executor* self, const stria_launch* const* launches,
+                               uint64_t count, launch_work** batch) {
+  for (uint64_t n = 0; n < count; ++n) {
+    stria_launch given;
+    acme_whole(&given, sizeof given, launches[n]);
+    if (acme_kernel_executor(given.kernel) != self)
+      return acme_error(STRIA_INVALID_ARGUMENT,
+                        "the kernel of launch %llu was prepared by another executor",
+                        (unsigned long long)n);
+    for (uint64_t a = 0; a < given.after_count; ++a)
+      if (given.after[a] >= n)
+        return acme_error(STRIA_INVALID_ARGUMENT, "launch %llu waits for launch %u",
+                          (unsigned long long)n, (unsigned)given.after[a]);
+    stria_error* error =
+        make_launch(given.kernel, given.arguments, given.argument_count, &batch[n]);
+    if (error != NULL) return error;
+  }
+  return NULL;
+}
+
+// Starts launch n, behind `waits` and the earlier events that it names.
+static stria_error* start_launch(stria_executor* self, const stria_launch* launch, acme_waits waits,
+                                 stria_event* const* earlier, launch_work* work,
+                                 stria_event** event) {
+  stria_launch given;
+  acme_whole(&given, sizeof given, launch);
+  const acme_work started = {run_launch, drop_launch, work, 0};
+  // What waits for an earlier launch waits for the batch's events through it.
+  if (given.after_count == 0) return start(self, waits, started, event);
+  stria_event** own = calloc((size_t)given.after_count, sizeof *own);
+  if (own == NULL) {
+    drop_launch(work);
+    return acme_error(STRIA_OUT_OF_MEMORY, "no memory for a batch");
+  }
+  for (uint64_t a = 0; a < given.after_count; ++a) own[a] = earlier[given.after[a]];
+  stria_error* error = start(self, (acme_waits){own, given.after_count}, started, event);
+  free(own);
+  return error;
+}
+
+static stria_error* submit_slot(stria_executor* self, const stria_launch* const* launches,
+                                uint64_t launch_count, stria_event* const* waits,
+                                uint64_t wait_count, stria_event** each, stria_event** done) {
+  launch_work** batch = calloc((size_t)launch_count + 1, sizeof *batch);
+  stria_event** events = calloc((size_t)launch_count + 1, sizeof *events);
+  stria_error* error = NULL;
+  if (batch == NULL || events == NULL)
+    error = acme_error(STRIA_OUT_OF_MEMORY, "no memory for a batch");
+  if (error == NULL) error = make_batch(self, launches, launch_count, batch);
+  uint64_t started = 0;
+  const acme_waits given = {waits, wait_count};
+  for (; error == NULL && started < launch_count; ++started) {
+    launch_work* work = batch[started];
+    batch[started] = NULL;  // it is taken over
+    error = start_launch(self, launches[started], given, events, work, &events[started]);
+    if (error != NULL) break;
+  }
+  if (error == NULL && launch_count == 0)
+    error = start(self, given, (acme_work){.run = NULL}, done);
+  else if (error == NULL)
+    error =
+        acme_event_of_all(self->driver, self->in_flight, (acme_waits){events, launch_count}, done);
+  for (uint64_t n = 0; batch != NULL && n < launch_count; ++n)
+    if (batch[n] != NULL) drop_launch(batch[n]);
+  for (uint64_t n = 0; events != NULL && n < started; ++n) {
+    if (error == NULL && each != NULL)
+      each[n] = events[n];
+    else
+      acme_event_release(events[n]);
+  }
+  free(batch);
+  free(events);
+  return error;
+}
+
+// ---- copies and fills
+
+typedef struct transfer_work {
+  stria_buffer* from;  // a reference; NULL: a fill
+  stria_buffer* to;    // a reference
+  uint64_t from_offset, to_offset, bytes, pattern_bytes;
+  unsigned char pattern[16];
+} transfer_work;
+
+static stria_error* run_transfer(void* state) {
+  const transfer_work* self = state;
+  if (self->from == NULL)
+    return acme_buffer_fill(self->to, self->to_offset, self->bytes, self->pattern,
+                            self->pattern_bytes);
+  return acme_buffer_copy(self->from, self->from_offset, self->to, self->to_offset, self->bytes);
+}
+
+static void drop_transfer(void* state) {
+  transfer_work* self = state;
+  if (self->from != NULL) acme_buffer_release(self->from);
+  acme_buffer_release(self->to);
+  free(self);
+}
+
+static stria_error* start_transfer(stria_executor* self, const transfer_work* from,
+                                   acme_waits waits, stria_event** done) {
+  transfer_work* made = malloc(sizeof *made);
+  if (made == NULL) return acme_error(STRIA_OUT_OF_MEMORY, "no memory for a copy");
+  *made = *from;
+  if (made->from != NULL) acme_buffer_keep(made->from);
+  acme_buffer_keep(made->to);
+  return start(self, waits, (acme_work){run_transfer, drop_transfer, made, 0}, done);
+}
+
+static stria_error* copy_slot(stria_executor* self, stria_buffer* source, uint64_t source_offset,
+                              stria_buffer* target, uint64_t target_offset, uint64_t bytes,
+                              stria_event* const* waits, uint64_t wait_count, stria_event** done) {
+  stria_error* error = acme_buffer_check(source, source_offset, bytes, "the source of a copy");
+  if (error == NULL)
+    error = acme_buffer_check(target, target_offset, bytes, "the target of a copy");
+  if (error != NULL) return error;
+  if (source == target && source_offset < target_offset + bytes &&
+      target_offset < source_offset + bytes)
+    return acme_error(STRIA_INVALID_ARGUMENT, "source and target of a copy overlap");
+  const transfer_work work = {.from = source,
+                              .to = target,
+                              .from_offset = source_offset,
+                              .to_offset = target_offset,
+                              .bytes = bytes};
+  return start_transfer(self, &work, (acme_waits){waits, wait_count}, done);
+}
+
+static stria_error* fill_slot(stria_executor* self, stria_buffer* target, uint64_t offset,
+                              uint64_t bytes, const void* pattern, uint64_t pattern_size,
+                              stria_event* const* waits, uint64_t wait_count, stria_event** done) {
+  const int power =
+      pattern_size > 0 && pattern_size <= 16 && (pattern_size & (pattern_size - 1)) == 0;
+  if (!power || bytes % pattern_size != 0)
+    return acme_error(STRIA_INVALID_ARGUMENT, "a fill of %llu bytes with a pattern of %llu",
+                      (unsigned long long)bytes, (unsigned long long)pattern_size);
+  stria_error* error = acme_buffer_check(target, offset, bytes, "the target of a fill");
+  if (error != NULL) return error;
+  transfer_work work = {
+      .to = target, .to_offset = offset, .bytes = bytes, .pattern_bytes = pattern_size};
+  memcpy(work.pattern, pattern, (size_t)pattern_size);
+  return start_transfer(self, &work, (acme_waits){waits, wait_count}, done);
+}
+
+// ---- the rest
+
+static stria_error* flush_slot(stria_executor* self) {
+  (void)self;  // nothing waits for company
+  return NULL;
+}
+
+static stria_error* drain_slot(stria_executor* self, uint64_t timeout_ns) {
+  if (acme_work_count_wait(self->in_flight, timeout_ns)) return NULL;
+  return acme_error(STRIA_DEADLINE_EXCEEDED, "work is still going on after %llu ns",
+                    (unsigned long long)timeout_ns);
+}
+
+const stria_executor_table acme_executor_table = {.size = sizeof acme_executor_table,
+                                                  .prepare = prepare_slot,
+                                                  .submit = submit_slot,
+                                                  .copy = copy_slot,
+                                                  .fill = fill_slot,
+                                                  .flush = flush_slot,
+                                                  .drain = drain_slot,
+                                                  .release = acme_executor_release};

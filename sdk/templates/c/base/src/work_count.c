@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _POSIX_C_SOURCE 200809L
+#include "work_count.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { kNanoseconds = 1000000000 };
+
+uint64_t acme_now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * kNanoseconds + (uint64_t)now.tv_nsec;
+}
+
+uint64_t acme_end_of_ns(uint64_t timeout_ns) {
+  const uint64_t now = acme_now_ns();
+  return timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
+}
+
+void acme_condition_init(pthread_cond_t* condition) {
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  pthread_cond_init(condition, &attributes);
+  pthread_condattr_destroy(&attributes);
+}
+
+int acme_condition_wait(pthread_cond_t* condition, pthread_mutex_t* lock, uint64_t end_ns) {
+  if (end_ns == UINT64_MAX) return pthread_cond_wait(condition, lock) == 0;
+  struct timespec end;
+  end.tv_sec = (time_t)(end_ns / kNanoseconds);
+  end.tv_nsec = (long)(end_ns % kNanoseconds);
+  return pthread_cond_timedwait(condition, lock, &end) != ETIMEDOUT;
+}
+
+acme_work_count* acme_work_count_create(void) {
+  acme_work_count* made = calloc(1, sizeof *made);
+  if (made == NULL) return NULL;
+  pthread_mutex_init(&made->lock, NULL);
+  acme_condition_init(&made->none);
+  return made;
+}
+
+static void unlock_and_free_if(acme_work_count* self, int unused) {
+  pthread_mutex_unlock(&self->lock);
+  if (!unused) return;
+  pthread_cond_destroy(&self->none);
+  pthread_mutex_destroy(&self->lock);
+  free(self);
+}
+
+void acme_work_count_abandon(acme_work_count* self) {
+  pthread_mutex_lock(&self->lock);
+  self->abandoned = 1;
+  unlock_and_free_if(self, self->count == 0);
+}
+
+void acme_work_count_add(acme_work_count* self) {
+  pthread_mutex_lock(&self->lock);
+  ++self->count;
+  pthread_mutex_unlock(&self->lock);
+}
+
+void acme_work_count_remove(acme_work_count* self) {
+  pthread_mutex_lock(&self->lock);
+  if (--self->count == 0) pthread_cond_broadcast(&self->none);
+  unlock_and_free_if(self, self->count == 0 && self->abandoned);
+}
+
+int acme_work_count_wait(acme_work_count* self, uint64_t timeout_ns) {
+  const uint64_t end_ns = acme_end_of_ns(timeout_ns);
+  int in_time = 1;
+  pthread_mutex_lock(&self->lock);
+  while (self->count > 0 && in_time)
+    in_time = acme_condition_wait(&self->none, &self->lock, end_ns);
+  const int none = self->count == 0;
+  pthread_mutex_unlock(&self->lock);
+  return none;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts work in flight, so that one can wait for none; and time.
+#ifndef ACME_WORK_COUNT_H
+#define ACME_WORK_COUNT_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+typedef struct acme_work_count {
+  pthread_mutex_t lock;
+  pthread_cond_t none;
+  uint64_t count;  // guarded by lock
+  int abandoned;   // guarded by lock
+} acme_work_count;
+
+// NULL without memory.
+acme_work_count* acme_work_count_create(void);
+// Frees it, when there is no work any more.
+void acme_work_count_abandon(acme_work_count* self);
+void acme_work_count_add(acme_work_count* self);
+// The last touch of `self` by the work.
+void acme_work_count_remove(acme_work_count* self);
+// 0 if there is still work after timeout_ns; UINT64_MAX: no limit.
+int acme_work_count_wait(acme_work_count* self, uint64_t timeout_ns);
+
+// Monotonic nanoseconds.
+uint64_t acme_now_ns(void);
+// A condition for waits with a limit, and such a wait: 0 when `end_ns` of acme_now_ns is over.
+void acme_condition_init(pthread_cond_t* condition);
+int acme_condition_wait(pthread_cond_t* condition, pthread_mutex_t* lock, uint64_t end_ns);
+// The end of a limit that begins now.
+uint64_t acme_end_of_ns(uint64_t timeout_ns);
+
+#endif  // ACME_WORK_COUNT_H

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of the device: the host gets copies of it, never an address in it. The driver's calls are in
+// vendor_memory.c.
+#include "buffer.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "device.h"
+#include "driver.h"
+#include "error.h"
+#include "event.h"
+#include "vendor_memory.h"
+
+// What the host wants of mapped memory: to change it, to write all of it, or to look at it.
+enum { kChange, kDiscard, kRead };
+
+// The host's copy of a range while that is mapped.
+typedef struct mapping mapping;
+struct mapping {
+  stria_buffer* buffer;  // a reference
+  int mode;
+  uint64_t offset, bytes;
+  void* data;          // its address names the mapping
+  stria_event* ready;  // a reference
+  mapping* next;
+};
+
+struct stria_buffer {
+  atomic_uint references;
+  stria_device* device;
+  uint64_t bytes;
+  acme_memory* memory;
+  pthread_mutex_t lock;
+  mapping* mappings;  // guarded by lock
+};
+
+// What the driver's calls return, as a failure: `what` was done.
+static stria_error* failure_of(const char* what, const char* wrong) {
+  return wrong == NULL ? NULL : acme_error(STRIA_UNAVAILABLE, "%s: %s", what, wrong);
+}
+
+stria_error* acme_buffer_create(stria_device* device, uint64_t bytes, stria_buffer** buffer) {
+  stria_error* error = acme_device_take(device, bytes);
+  if (error != NULL) return error;
+  stria_buffer* made = calloc(1, sizeof *made);
+  const char* wrong =
+      made == NULL ? "the host has no memory left" : acme_memory_allocate(bytes, &made->memory);
+  if (wrong != NULL) {
+    free(made);
+    acme_device_give_back(device, bytes);
+    return acme_error(STRIA_OUT_OF_MEMORY, "no device memory for %llu bytes: %s",
+                      (unsigned long long)bytes, wrong);
+  }
+  atomic_init(&made->references, 1);
+  atomic_fetch_add(&device->references, 1);
+  pthread_mutex_init(&made->lock, NULL);
+  made->device = device;
+  made->bytes = bytes;
+  *buffer = made;
+  return NULL;
+}
+
+stria_buffer* acme_buffer_keep(stria_buffer* buffer) {
+  atomic_fetch_add(&buffer->references, 1);
+  return buffer;
+}
+
+void acme_buffer_release(stria_buffer* buffer) {
+  if (atomic_fetch_sub(&buffer->references, 1) != 1) return;
+  acme_memory_free(buffer->memory);
+  acme_device_give_back(buffer->device, buffer->bytes);
+  acme_device_release(buffer->device);
+  pthread_mutex_destroy(&buffer->lock);
+  free(buffer);
+}
+
+uint64_t acme_buffer_size(const stria_buffer* buffer) { return buffer->bytes; }
+void* acme_buffer_address(const stria_buffer* buffer) {
+  return acme_memory_address(buffer->memory);
+}
+
+stria_error* acme_buffer_copy(stria_buffer* from, uint64_t from_offset, stria_buffer* to,
+                              uint64_t to_offset, uint64_t bytes) {
+  return failure_of("copy",
+                    acme_memory_copy(from->memory, from_offset, to->memory, to_offset, bytes));
+}
+
+stria_error* acme_buffer_fill(stria_buffer* to, uint64_t offset, uint64_t bytes,
+                              const void* pattern, uint64_t pattern_bytes) {
+  return failure_of("fill", acme_memory_fill(to->memory, offset, bytes, pattern, pattern_bytes));
+}
+
+stria_error* acme_host_view_open(stria_buffer* buffer, uint64_t offset, uint64_t bytes,
+                                 acme_host_view* view) {
+  void* copy = malloc(bytes == 0 ? 1 : (size_t)bytes);
+  if (copy == NULL)
+    return acme_error(STRIA_OUT_OF_MEMORY, "no host memory for %llu bytes",
+                      (unsigned long long)bytes);
+  stria_error* error = failure_of("read", acme_memory_read(buffer->memory, offset, copy, bytes));
+  if (error != NULL) {
+    free(copy);
+    return error;
+  }
+  *view = (acme_host_view){buffer, offset, bytes, copy};
+  return NULL;
+}
+
+stria_error* acme_host_view_write_back(acme_host_view* view) {
+  return failure_of("write",
+                    acme_memory_write(view->buffer->memory, view->offset, view->data, view->bytes));
+}
+
+void acme_host_view_close(acme_host_view* view) {
+  free(view->data);
+  view->data = NULL;
+}
+
+// ---- mappings
+
+static stria_error* read_mapping(void* state) {
+  mapping* self = state;
+  return failure_of("read",
+                    acme_memory_read(self->buffer->memory, self->offset, self->data, self->bytes));
+}
+
+static stria_error* write_mapping(void* state) {
+  mapping* self = state;
+  return failure_of("write",
+                    acme_memory_write(self->buffer->memory, self->offset, self->data, self->bytes));
+}
+
+static void free_mapping(void* state) {
+  mapping* self = state;
+  if (self->ready != NULL) acme_event_release(self->ready);
+  acme_buffer_release(self->buffer);
+  free(self->data);
+  free(self);
+}
+
+static stria_error* map(stria_buffer* buffer, uint64_t offset, uint64_t bytes, int mode,
+                        acme_waits waits, void** memory, stria_event** done) {
+  stria_error* error = acme_buffer_check(buffer, offset, bytes, "a mapping");
+  if (error != NULL) return error;
+  mapping* made = calloc(1, sizeof *made);
+  if (made != NULL) made->data = malloc(bytes == 0 ? 1 : (size_t)bytes);
+  if (made == NULL || made->data == NULL) {
+    free(made);
+    return acme_error(STRIA_OUT_OF_MEMORY, "no host memory for %llu bytes",
+                      (unsigned long long)bytes);
+  }
+  made->buffer = acme_buffer_keep(buffer);
+  made->offset = offset;
+  made->bytes = bytes;
+  made->mode = mode;
+  // The mapping stays until it is unmapped, which comes after this work.
+  const acme_work work = {mode == kDiscard ? NULL : read_mapping, NULL, made, 0};
+  error = acme_event_after(buffer->device->driver, NULL, waits, work, &made->ready);
+  if (error != NULL) {
+    free_mapping(made);
+    return error;
+  }
+  *memory = made->data;
+  *done = acme_event_keep(made->ready);
+  pthread_mutex_lock(&buffer->lock);
+  made->next = buffer->mappings;
+  buffer->mappings = made;
+  pthread_mutex_unlock(&buffer->lock);
+  return NULL;
+}
+
+static stria_error* map_current(stria_buffer* buffer, uint64_t offset, uint64_t bytes,
+                                stria_event* const* waits, uint64_t wait_count, void** memory,
+                                stria_event** done) {
+  return map(buffer, offset, bytes, kChange, (acme_waits){waits, wait_count}, memory, done);
+}
+
+static stria_error* map_discard(stria_buffer* buffer, uint64_t offset, uint64_t bytes,
+                                stria_event* const* waits, uint64_t wait_count, void** memory,
+                                stria_event** done) {
+  return map(buffer, offset, bytes, kDiscard, (acme_waits){waits, wait_count}, memory, done);
+}
+
+static stria_error* map_read(stria_buffer* buffer, uint64_t offset, uint64_t bytes,
+                             stria_event* const* waits, uint64_t wait_count, void** memory,
+                             stria_event** done) {
+  return map(buffer, offset, bytes, kRead, (acme_waits){waits, wait_count}, memory, done);
+}
+
+static stria_error* unmap(stria_buffer* buffer, void* memory, stria_event** done) {
+  pthread_mutex_lock(&buffer->lock);
+  mapping** at = &buffer->mappings;
+  while (*at != NULL && (*at)->data != memory) at = &(*at)->next;
+  mapping* ended = *at;
+  if (ended != NULL) *at = ended->next;
+  pthread_mutex_unlock(&buffer->lock);
+  if (ended == NULL)
+    return acme_error(STRIA_INVALID_ARGUMENT, "there is no mapping at this address");
+  // Of a mapping that failed nothing is written: what waits for it fails with it.
+  const acme_work work = {ended->mode == kRead ? NULL : write_mapping, free_mapping, ended, 0};
+  return acme_event_after(buffer->device->driver, NULL, (acme_waits){&ended->ready, 1}, work, done);
+}
+
+const stria_buffer_table acme_buffer_table = {.size = sizeof acme_buffer_table,
+                                              .map_current = map_current,
+                                              .map_discard = map_discard,
+                                              .unmap = unmap,
+                                              .release = acme_buffer_release,
+                                              .map_read = map_read};

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "library.h"
+
+#include <algorithm>
+
+#include "buffer.h"
+
+namespace acme_plugin {
+
+namespace sdk = stria::sdk;
+
+Code::Code(const std::string& bytes) {
+  char message[ACME_MESSAGE_BYTES];
+  if (!acme_code_load(bytes.data(), bytes.size(), &code_, message))
+    throw sdk::Error(STRIA_UNAVAILABLE, message);
+}
+
+stria_c_kernel Code::kernel(const std::string& symbol) const {
+  const stria_c_kernel found = acme_code_kernel(code_, symbol.c_str());
+  if (found == nullptr)
+    throw sdk::Error(STRIA_INTERNAL, "the compiled kernels lack '" + symbol + "'");
+  return found;
+}
+
+void CompiledKernel::launch(const std::vector<sdk::Argument>& arguments) const {
+  std::vector<void*> addresses;
+  for (const sdk::Argument& argument : arguments)
+    addresses.push_back(static_cast<std::byte*>(buffer_of(argument).address()) + argument.offset);
+  // Eight pieces a core: enough that one core which is late does not hold up the others.
+  const uint64_t grain = std::max<uint64_t>(1, points_ / (8 * uint64_t{host_.concurrency()}));
+  host_.parallel_for(points_, grain, [&](uint64_t first, uint64_t end) {
+    acme_launch(code_, addresses.data(), first, end);
+  });
+}
+
+AcmeLibrary::AcmeLibrary(const sdk::Host& host, std::vector<ProgramKernel> kernels,
+                         std::string text, std::shared_ptr<const Code> code,
+                         std::unique_ptr<const sdk::HostProgram> interpreted)
+    : host_(host),
+      kernels_(std::move(kernels)),
+      text_(std::move(text)),
+      code_(std::move(code)),
+      interpreted_(std::move(interpreted)) {
+  for (const ProgramKernel& kernel : kernels_) infos_.push_back(kernel.info);
+}
+
+sdk::Ref<sdk::Kernel> AcmeLibrary::prepare(uint64_t index) {
+  const ProgramKernel& kernel = kernels_[index];
+  if (kernel.code != nullptr) return sdk::make<CompiledKernel>(host_, code_, kernel);
+  return sdk::make<InterpretedKernel>(host_, interpreted_->prepare(index), kernel.info);
+}
+
+}  // namespace acme_plugin

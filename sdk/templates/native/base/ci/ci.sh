@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What a CI service runs: builds the plugin against an installed stria, tests it, runs programs on it.
+#   ci/ci.sh PREFIX   where stria is installed
+set -eu
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+prefix=${1:?"usage: ci/ci.sh PREFIX"}
+cmake -S . -B build -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release
+cmake --build build
+ctest --test-dir build --output-on-failure
+./check.sh build/lib/stria/plugins "$prefix/bin/stria"

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What a CI service runs: builds the plugin against an installed stria, tests it, runs programs on it.
+#   ci/ci.sh PREFIX   where stria is installed
+set -eu
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+prefix=${1:?"usage: ci/ci.sh PREFIX"}
+./make_plugin.sh "$prefix"
+STRIA_PREFIX=$prefix cargo test --release --offline
+./check.sh target/plugins "$prefix/bin/stria"

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Every call for compiling and starting kernels. As it is, kernels are C, the system's `cc`
+//! compiles them, and they run in this process. Replace the bodies by calls of your compiler and
+//! your driver.
+
+use std::ffi::{c_void, CStr, CString};
+use std::os::raw::{c_char, c_int};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::reader_abi::{stria_c_kernel, STRIA_C_FLAGS};
+use crate::abi::*;
+use crate::error::*;
+
+#[link(name = "dl")]
+extern "C" {
+    fn dlopen(path: *const c_char, mode: c_int) -> *mut c_void;
+    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+    fn dlclose(handle: *mut c_void) -> c_int;
+    fn dlerror() -> *const c_char;
+}
+#[link(name = "m")]
+extern "C" {
+    fn fegetenv(environment: *mut FloatEnvironment) -> c_int;
+    fn fesetenv(environment: *const FloatEnvironment) -> c_int;
+}
+const RTLD_NOW: c_int = 2;
+
+// As large as fenv_t is anywhere, and as the default environment is named.
+#[repr(C, align(16))]
+struct FloatEnvironment([u8; 64]);
+const DEFAULT_ENVIRONMENT: *const FloatEnvironment = usize::MAX as *const FloatEnvironment;
+
+const OPTIONS: [&str; 3] = ["-O2", "-fPIC", "-shared"];
+
+// ---- compiling
+
+fn compiler() -> Result<PathBuf> {
+    let folders = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
+    let found = std::env::split_paths(&folders).map(|folder| folder.join("cc"));
+    let mut usable = found.filter(|path| path.is_absolute() && path.is_file());
+    let text = "there is no C compiler: no folder of PATH has cc (Debian: package gcc)";
+    usable.next().ok_or_else(|| failure(STRIA_UNAVAILABLE, text))
+}
+
+/// The compiler's path and whatever else decides what it makes of a text: part of the key of what
+/// is kept.
+pub fn identity() -> Result<String> {
+    let path = compiler()?;
+    let file = std::fs::metadata(&path).map_err(|error| {
+        failure(STRIA_UNAVAILABLE, format!("cannot look at {}: {error}", path.display()))
+    })?;
+    let time = file.modified().ok();
+    let (path, bytes, options) = (path.display(), file.len(), OPTIONS.join(" "));
+    Ok(format!("{path}, {bytes} bytes of {time:?}, {options} {STRIA_C_FLAGS}"))
+}
+
+// A folder of its own for a few files, which goes with it.
+struct WorkFolder(PathBuf);
+impl WorkFolder {
+    fn new() -> Result<WorkFolder> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let process = std::process::id();
+        loop {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let path = std::env::temp_dir().join(format!("acme_{process}_{number}"));
+            use std::os::unix::fs::DirBuilderExt;
+            match std::fs::DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(WorkFolder(path)),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(file_failure("make", &path, &error)),
+            }
+        }
+    }
+}
+impl Drop for WorkFolder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn file_failure(what: &str, path: &Path, error: &std::io::Error) -> Failure {
+    failure(STRIA_UNAVAILABLE, format!("cannot {what} {}: {error}", path.display()))
+}
+
+/// From the text of kernels to code as bytes.
+pub fn compile(text: &str) -> Result<Vec<u8>> {
+    let path = compiler()?;
+    let folder = WorkFolder::new()?;
+    let (source, object) = (folder.0.join("kernels.c"), folder.0.join("kernels.so"));
+    std::fs::write(&source, text).map_err(|error| file_failure("write", &source, &error))?;
+    let mut command = Command::new(&path);
+    command.args(OPTIONS).args(STRIA_C_FLAGS.split(' ')).arg("-o").arg(&object).arg(&source);
+    let output = command.arg("-lm").stdin(Stdio::null()).output();
+    let output = output.map_err(|error| file_failure("start", &path, &error))?;
+    if !output.status.success() {
+        let said: String = String::from_utf8_lossy(&output.stderr).chars().take(2000).collect();
+        let (path, status) = (path.display(), output.status);
+        let text = format!("{path} did not compile the kernels ({status}): {said}");
+        return Err(failure(STRIA_UNAVAILABLE, text));
+    }
+    std::fs::read(&object).map_err(|error| file_failure("read", &object, &error))
+}
+
+// ---- code in this process
+
+/// Loaded code; the kernels in it live as long.
+pub struct Code {
+    handle: *mut c_void,
+}
+unsafe impl Send for Code {}
+unsafe impl Sync for Code {}
+
+impl Code {
+    pub fn load(bytes: &[u8]) -> Result<Code> {
+        // The loader wants a file, and takes one of a name that it has loaded for the same: so each
+        // has a name of its own, for as long as it takes to load.
+        let folder = WorkFolder::new()?;
+        let path = folder.0.join("kernels.so");
+        std::fs::write(&path, bytes).map_err(|error| file_failure("write", &path, &error))?;
+        let name = CString::new(path.to_string_lossy().as_bytes()).expect("a path has no zero");
+        let handle = unsafe { dlopen(name.as_ptr(), RTLD_NOW) };
+        if handle.is_null() {
+            let why = unsafe { CStr::from_ptr(dlerror()) }.to_string_lossy().into_owned();
+            return Err(failure(STRIA_INTERNAL, format!("cannot load the kernels: {why}")));
+        }
+        Ok(Code { handle })
+    }
+
+    /// A kernel by its name in the text.
+    pub fn kernel(&self, symbol: &str) -> Result<stria_c_kernel> {
+        let name = CString::new(symbol).expect("a symbol has no zero");
+        let found = unsafe { dlsym(self.handle, name.as_ptr()) };
+        if found.is_null() {
+            let text = format!("the compiled kernels lack '{symbol}'");
+            return Err(failure(STRIA_INTERNAL, text));
+        }
+        // The text has a function of this type under this name.
+        Ok(unsafe { std::mem::transmute::<*mut c_void, stria_c_kernel>(found) })
+    }
+}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        unsafe { dlclose(self.handle) };
+    }
+}
+
+/// Runs the parallel points first to end - 1 of a kernel, on the calling thread, in the usual
+/// floating-point environment: an application may have set another rounding.
+pub fn launch(kernel: stria_c_kernel, arguments: &[*mut c_void], first: u64, end: u64) {
+    let mut before = FloatEnvironment([0; 64]);
+    unsafe {
+        fegetenv(&mut before);
+        fesetenv(DEFAULT_ENVIRONMENT);
+        kernel(arguments.as_ptr(), first as i64, end as i64);
+        fesetenv(&before);
+    }
+}
