@@ -524,6 +524,30 @@ void define(CLI::App* app, ShowOptions& options) {
       "  stria show matmul.tile --shape A=64,32 --shape B=32,16");
 }
 
+void define(CLI::App* app, NewPluginOptions& options) {
+  PluginChoice& choice = options.choice;
+  app->add_option("NAME", choice.name,
+                  "the plugin's name, which its folder gets: letters from a to z, digits and '_'")
+      ->required();
+  const auto add = [app](const char* name, std::string& value, const char* help,
+                         const char* values) {
+    app->add_option(name, value, help)->type_name(values)->capture_default_str();
+  };
+  add("--lang", choice.language, "the language of the project", "c|c++|rust");
+  add("--memory", choice.memory, "where tensors are: in the host's memory, or in the device's own",
+      "host|own");
+  add("--queue", choice.queue, "who runs work: the host's threads, or a queue of the device's own",
+      "host|own");
+  add("--codegen", choice.codegen, "kernels: interpreted by the host, or C that is generated",
+      "none|c");
+  app->footer(
+      "\nThe project builds, and every program is right on its device, before a line is changed.\n"
+      "The calls of your own driver then go into the files src/vendor_*.\n"
+      "\nExamples:\n  stria new-plugin my_npu\n"
+      "  stria new-plugin my_npu --lang c --memory own --queue own --codegen c\n"
+      "  stria new-plugin my_npu --lang rust --memory own");
+}
+
 void define(CLI::App* app, OpsOptions& options) {
   app->add_option("NAME", options.names, "operators to look for (default: all)");
   app->add_flag("--json", options.json, "print JSON");
@@ -608,8 +632,12 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
       app.add_subcommand("show", "say what is in a program: nodes, sizes, operations, weights");
   define(show_app, show_options);
   OpsOptions ops_options;
+  NewPluginOptions new_plugin_options;
   CLI::App* ops_app = app.add_subcommand("ops", "list the ONNX operators");
   define(ops_app, ops_options);
+  CLI::App* new_plugin_app =
+      app.add_subcommand("new-plugin", "write the project of a device plugin of your own");
+  define(new_plugin_app, new_plugin_options);
 
   CommandLine out;
   for (CLI::App* verb : app.get_subcommands({})) {
@@ -673,6 +701,7 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   if (sim_app->parsed()) out.verb = sim_options;
   if (show_app->parsed()) out.verb = show_options;
   if (ops_app->parsed()) out.verb = ops_options;
+  if (new_plugin_app->parsed()) out.verb = new_plugin_options;
   if (!out.verb) {
     out.text = app.help();
     out.code = ExitCode::usage;

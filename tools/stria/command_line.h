@@ -13,6 +13,7 @@
 #include "verbs/fmt.h"
 #include "verbs/grad.h"
 #include "verbs/hw.h"
+#include "verbs/new_plugin.h"
 #include "verbs/ops.h"
 #include "verbs/opt.h"
 #include "verbs/reduce.h"
@@ -24,7 +25,7 @@ namespace stria::command {
 
 using Verb = std::variant<DevicesOptions, DoctorOptions, RunOptions, CompileOptionsText, OptOptions,
                           HwOptions, FmtOptions, GradOptions, ReduceOptions, SimOptions,
-                          ShowOptions, OpsOptions>;
+                          ShowOptions, OpsOptions, NewPluginOptions>;
 
 struct CommandLine {
   std::optional<Verb> verb;

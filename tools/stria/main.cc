@@ -33,6 +33,7 @@ Outcome dispatch(const Verb& verb) {
     Outcome operator()(const SimOptions& options) const { return sim(options); }
     Outcome operator()(const ShowOptions& options) const { return show(options); }
     Outcome operator()(const OpsOptions& options) const { return ops(options); }
+    Outcome operator()(const NewPluginOptions& options) const { return new_plugin(options); }
   };
   return std::visit(Dispatch{}, verb);
 }
