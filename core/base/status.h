@@ -34,8 +34,8 @@ Status internal_error(fmt::format_string<Args...> text, Args&&... args) {
   return Status(StatusCode::internal, fmt::format(text, std::forward<Args>(args)...));
 }
 
-// Prints "file.cc:line: broken assumption: …" on stderr and exits with code 4. The name alone: files
-// are named after what they hold, and no folder of who built it belongs into a package.
+// Prints "file.cc:line: broken assumption: …" on stderr and exits with code 4. The file's name
+// alone: no folder of who built it belongs into a package.
 [[noreturn]] void check_failed(const char* file, int line, const std::string& message);
 
 #define STRIA_CHECK(condition, ...)                                                               \

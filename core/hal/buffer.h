@@ -54,8 +54,8 @@ class Buffer {
 
 // A mapped range; unmapped by unmap() or, if that was not called, by the destructor. It holds its
 // range from when its waits are over until the event of unmap() is done: ranges held at once must
-// not overlap, but for those that are only read. Before that it holds nothing, so a range may be mapped again at any time if the
-// later waits include the event of the earlier unmap().
+// not overlap, but for those that are only read. Before that it holds nothing, so a range may be
+// mapped again at any time if the later waits include the event of the earlier unmap().
 class Mapping {
  public:
   Mapping(Mapping&& other) noexcept;

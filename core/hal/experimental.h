@@ -41,8 +41,8 @@ struct ShareKinds {
 };
 Result<ShareKinds> share_kinds(const Device& device);
 
-// A buffer of `device` whose memory is `memory`. `owner` keeps it, and goes when the plugin does not
-// touch it any more. unsupported if the device cannot use such memory, and why.
+// A buffer of `device` whose memory is `memory`. `owner` keeps it, and goes when the plugin does
+// not touch it any more. unsupported if the device cannot use such memory, and why.
 Result<Buffer> import_memory(const Device& device, std::span<std::byte> memory,
                              std::shared_ptr<const void> owner = nullptr);
 // The same for `bytes` from `offset` of what can be mapped through `descriptor`, which is still the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the first kernel of a program that a device computes wrongly. Each kernel runs by itself; the
-// interpreter runs the same kernel on what the device's memory held before it. So an error is found
-// where it is made, not where it is seen.
+// Finds the first kernel of a program that a device computes wrongly. Each kernel runs by itself;
+// the interpreter runs the same kernel on what the device's memory held before it. So an error is
+// found where it is made, not where it is seen.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +33,8 @@ struct WrongKernel {
   std::vector<NamedTensor> expected;
 };
 
-// Runs `executable` once, in steps; nothing else may use these tensors meanwhile. Null: every kernel
-// is within the bounds of rule M11. `progress` (may be empty) is told how many kernels are done.
+// Runs `executable` once, in steps; nothing else may use these tensors meanwhile. Null: every
+// kernel is within the bounds of rule M11. `progress` (may be empty) is told how many kernels are done.
 // unsupported for a plugin that runs a whole part as one kernel. Takes the interpreter's time for
 // each kernel, and host memory for its tensors.
 Result<std::optional<WrongKernel>> find_wrong_kernel(

@@ -51,7 +51,8 @@ typedef struct stria_sharing_table {
   stria_error* (*import_buffer)(stria_device* device, const stria_shared_memory* memory,
                                 stria_buffer** buffer);
   // The memory of `buffer` for others, who may touch it while the buffer and no work on it lives. A
-  // descriptor is the receiver's, who closes it. @threads any @blocks no @allocates yes @reenters no
+  // descriptor is the receiver's, who closes it.
+  // @threads any @blocks no @allocates yes @reenters no
   stria_error* (*export_buffer)(stria_buffer* buffer, stria_memory_kind kind,
                                 stria_shared_memory* memory);
 } stria_sharing_table;

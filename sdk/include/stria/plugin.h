@@ -311,8 +311,8 @@ typedef struct stria_host_services {
   // @blocks yes @allocates no @reenters yes
   uint8_t (*lend)(stria_host* host, uint8_t (*done)(void* state), void* state);
 
-  // A copy of `error`, which stays the caller's and may lie on the stack: with place, suggestion and
-  // up to 8 causes. make_error has no room for these. Never NULL. Since 0.5; a plugin gets on
+  // A copy of `error`, which stays the caller's and may lie on the stack: with place, suggestion
+  // and up to 8 causes. make_error has no room for these. Never NULL. Since 0.5; a plugin gets on
   // without it. @blocks no @allocates yes @reenters no
   stria_error* (*copy_error)(stria_host* host, const stria_error* error);
 } stria_host_services;

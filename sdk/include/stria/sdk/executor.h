@@ -97,8 +97,8 @@ class Executor : public Object {
                       }
                     });
   }
-  // Experimental (stria_peers_table.copy): one of the buffers is another device's. Called only where
-  // Device::reaches says so.
+  // Experimental (stria_peers_table.copy): one of the buffers is another device's. Called only
+  // where Device::reaches says so.
   virtual Ref<Event> copy_between(Argument source, Argument target, uint64_t bytes, Waits waits) {
     return copy(std::move(source), std::move(target), bytes, waits);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the device: the host gets copies of it, never an address in it. The driver's calls are in
-// vendor_memory.c.
+// Memory of the device: the host gets copies of it, never an address in it. The driver's calls are
+// in vendor_memory.c.
 #include "buffer.h"
 
 #include <pthread.h>
