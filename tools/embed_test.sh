@@ -124,6 +124,13 @@ profile=$(expect "compiled in" "${generator[@]}" "$prefix/bin/stria" run "$work/
   --input A=random:1 --shape A=1000 --input B=random:2 --shape B=1000 --check --profile)
 ! grep -q interpreted <<<"$profile" || fail "c_generator leaves a kernel to the interpreter: $profile"
 ! ls "$work/tmp" | grep stria_c_generator || fail "c_generator leaves files behind"
+printf 'function (A[M, K], B[K, N]) -> (C) { C[m, n : M, N] = +(A[m, k] * B[k, n]); }\n' >"$work/m.tile"
+expect "kernel_0: product_8x8" "${generator[@]}" "$prefix/bin/stria" run "$work/m.tile" --device c_generator \
+  --input A=random:1 --shape A=64,40 --input B=random:2 --shape B=40,48 --check --profile >/dev/null
+say "a plugin from outside the tree with a pass of its own"
+printf 'function (A[N, K]) -> (R) { R[n : N] = +(A[n, k]); }\n' >"$work/s.tile"
+expect "" "${generator[@]}" "$prefix/bin/stria" compile "$work/s.tile" --device own_pass --shape A=5,6 -o "$work/s.stripe"
+grep -q '#unroll_hint block \[k:6\]' "$work/s.stripe" || fail "own_pass leaves no hint"
 
 say "the reader from C, without CMake"
 cat >"$work/reader.c" <<'END'

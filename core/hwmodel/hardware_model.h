@@ -80,7 +80,19 @@ struct InstructionOperand {
   // as in a Stripe location: "lane" -> "4*d0[0+:3] + d1[1+:2]". Empty: the home is addressed
   // memory, or only the device knows.
   std::map<std::string, std::string> fragment;
+  // What a micro-kernel takes. By dim: the one step that it may have, in elements; any, if the dim
+  // is not there.
+  std::map<std::string, int64_t> strides;
+  // Every row (the elements along the last of `dims`) begins at a multiple of so many bytes.
+  int64_t align_bytes = 1;
 };
+
+// The size of an index that may have any number of points, two at least. Micro-kernels alone have
+// such: the function is told the number.
+inline constexpr int64_t kAnySize = -1;
+// The most that a micro-kernel may ask of an address: buffers begin at a multiple of it
+// (stria/reader.h).
+inline constexpr int64_t kMostAlignBytes = 64;
 
 // One instruction that does a whole stencil, such as a matrix product. The pass `tensorize` matches
 // it.
@@ -90,6 +102,8 @@ struct Instruction {
     int64_t size = 1;
   };
   std::string name;
+  // A micro-kernel: the function of the plugin that does it. Empty: the hardware has it.
+  std::string symbol;
   std::vector<Index> indices;
   std::vector<InstructionOperand> operands;
   double cycles = 0;          // from one to the next on the same unit (the throughput)
@@ -190,10 +204,12 @@ class HardwareModel {
   // Types of elements that no kernel can have, stored or computed, and what is missing for each:
   // "shaderFloat64".
   std::map<DataType, std::string> lacking_types;  // JSON: lacks_types
-  std::vector<MemoryUnit> memories;               // by name
-  std::vector<ExecutionUnit> executors;           // by name
-  std::vector<TransferUnit> transfers;            // by name
-  std::vector<Bus> buses;                         // as written
+  // The plugin's functions that an instruction's `symbol` may name, as the device reports them.
+  std::vector<std::string> micro_kernels;
+  std::vector<MemoryUnit> memories;      // by name
+  std::vector<ExecutionUnit> executors;  // by name
+  std::vector<TransferUnit> transfers;   // by name
+  std::vector<Bus> buses;                // as written
   std::optional<GroupSettings> settings;
 
   const MemoryUnit* find_memory(std::string_view unit) const;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "stria/base/text.h"
+#include "stria/hwmodel/instruction_fields.h"
 
 namespace stria {
 namespace {
@@ -72,14 +73,6 @@ std::vector<std::string> names_of(const std::vector<MemoryUnit>& memories) {
   return names;
 }
 
-Status check_memory(const ObjectReader& reader, const std::string& key, const std::string& name,
-                    const std::vector<std::string>& memories, PlacedTexts::At at) {
-  if (std::binary_search(memories.begin(), memories.end(), name)) return {};
-  return reader.fail(
-      key, fmt::format("the model has no memory unit '{}'{}", name, did_you_mean(name, memories)),
-      at);
-}
-
 Status read_rates(ObjectReader& unit, const std::vector<std::string>& memories,
                   std::map<DataType, TypeRates>& rates) {
   if (!unit.get("rates")) return {};
@@ -108,80 +101,6 @@ Status read_rates(ObjectReader& unit, const std::vector<std::string>& memories,
     STRIA_RETURN_IF_ERROR(reader.finish());
   }
   return {};
-}
-
-Status read_operand(ObjectReader& reader, const std::vector<Instruction::Index>& indices,
-                    const std::vector<std::string>& memories, InstructionOperand& operand) {
-  STRIA_RETURN_IF_ERROR(reader.flag("written", operand.written));
-  std::string type;
-  STRIA_RETURN_IF_ERROR(reader.text("type", type));
-  std::optional<DataType> parsed = parse_data_type(type);
-  if (!parsed)
-    return reader.fail("type", type.empty() ? "is missing"
-                                            : fmt::format("there is no type '{}'{}", type,
-                                                          did_you_mean(type, data_type_names())));
-  operand.type = *parsed;
-  STRIA_RETURN_IF_ERROR(reader.text("home", operand.home));
-  if (operand.home.empty()) return reader.fail("home", "is missing: the memory unit it is in");
-  STRIA_RETURN_IF_ERROR(
-      check_memory(reader, "home", operand.home, memories, PlacedTexts::At::value));
-  const json* dims = reader.get("dims");
-  if (!dims || !dims->is_array())
-    return reader.fail("dims", "must be a list of the instruction's indices");
-  std::vector<std::string> names;
-  for (const Instruction::Index& index : indices) names.push_back(index.name);
-  const std::set<std::string> known(names.begin(), names.end());
-  for (size_t i = 0; i < dims->size(); ++i) {
-    const json& entry = (*dims)[i];
-    const std::string at = pointer_child(reader.pointer_of("dims"), std::to_string(i));
-    const std::string name = entry.is_string() ? entry.get<std::string>() : entry.dump();
-    if (known.count(name) == 0)
-      return reader.texts().fail(
-          at, fmt::format("the instruction has no index '{}'{}", name, did_you_mean(name, names)));
-    operand.dims.push_back(name);
-  }
-  if (reader.get("fragment")) {
-    ObjectReader fragment = reader.inside("fragment");
-    STRIA_RETURN_IF_ERROR(fragment.check());
-    STRIA_RETURN_IF_ERROR(fragment.text("lane", operand.fragment["lane"]));
-    STRIA_RETURN_IF_ERROR(fragment.text("slot", operand.fragment["slot"]));
-    for (const auto& [name, form] : operand.fragment)
-      if (form.empty()) return fragment.fail(name, "is missing");
-    STRIA_RETURN_IF_ERROR(fragment.finish());
-  }
-  return reader.finish();
-}
-
-Status read_instruction(ObjectReader& reader, const std::vector<std::string>& memories,
-                        Instruction& instruction) {
-  STRIA_RETURN_IF_ERROR(reader.real("cycles", instruction.cycles));
-  STRIA_RETURN_IF_ERROR(reader.real("latency_cycles", instruction.latency_cycles));
-  const json* indices = reader.get("idxs");
-  if (!indices || !indices->is_array() || indices->empty())
-    return reader.fail("idxs", "must be a list such as [{\"name\": \"m\", \"size\": 16}]");
-  for (size_t i = 0; i < indices->size(); ++i) {
-    ObjectReader entry(reader.texts(), (*indices)[i],
-                       pointer_child(reader.pointer_of("idxs"), std::to_string(i)));
-    STRIA_RETURN_IF_ERROR(entry.check());
-    Instruction::Index index;
-    STRIA_RETURN_IF_ERROR(entry.text("name", index.name));
-    if (index.name.empty()) return entry.fail("name", "is missing");
-    STRIA_RETURN_IF_ERROR(entry.integer("size", index.size, 1));
-    STRIA_RETURN_IF_ERROR(entry.finish());
-    instruction.indices.push_back(std::move(index));
-  }
-  if (!reader.get("operands")) return reader.fail("operands", "is missing");
-  ObjectReader operands = reader.inside("operands");
-  STRIA_RETURN_IF_ERROR(operands.check());
-  STRIA_ASSIGN(std::vector<std::string> names, operands.names());
-  for (const std::string& name : names) {
-    ObjectReader operand = operands.inside(name);
-    STRIA_RETURN_IF_ERROR(operand.check());
-    instruction.operands.push_back({.name = name});
-    STRIA_RETURN_IF_ERROR(
-        read_operand(operand, instruction.indices, memories, instruction.operands.back()));
-  }
-  return reader.finish();
 }
 
 Status read_systolic(ObjectReader& unit, std::optional<SystolicArray>& systolic) {
@@ -312,6 +231,24 @@ Status read_buses(ObjectReader& model, const std::map<std::string, int64_t>& uni
   return {};
 }
 
+// A list of names, each once.
+Status read_micro_kernels(ObjectReader& model, std::vector<std::string>& names) {
+  const std::string key = "micro_kernels";
+  const json* list = model.get(key);
+  if (!list) return {};
+  if (!list->is_array()) return model.wrong(key, "a list");
+  for (size_t i = 0; i < list->size(); ++i) {
+    const json& entry = (*list)[i];
+    const std::string at = pointer_child(model.pointer_of(key), std::to_string(i));
+    if (!entry.is_string() || !is_function_name(entry.get<std::string>()))
+      return model.texts().fail(at, fmt::format("{}, this is {}", kFunctionName, entry.dump()));
+    if (std::find(names.begin(), names.end(), entry.get<std::string>()) != names.end())
+      return model.texts().fail(at, fmt::format("{} is listed twice", entry.dump()));
+    names.push_back(entry.get<std::string>());
+  }
+  return {};
+}
+
 // A list of float types, each once.
 Status read_flushed(ObjectReader& model, FlushedTypes& flushed) {
   const std::string key = "flushes_subnormals";
@@ -388,6 +325,7 @@ Status read_model_fields(const PlacedTexts& texts, const json& object, HardwareM
   STRIA_RETURN_IF_ERROR(reader.real("drain_us", model.drain_us));
   STRIA_RETURN_IF_ERROR(read_flushed(reader, model.flushed_subnormals));
   STRIA_RETURN_IF_ERROR(read_lacking(reader, model.lacking_types));
+  STRIA_RETURN_IF_ERROR(read_micro_kernels(reader, model.micro_kernels));
   STRIA_RETURN_IF_ERROR(read_units(reader, "mem_units", model.memories, read_memory));
   const std::vector<std::string> memories = names_of(model.memories);
   STRIA_RETURN_IF_ERROR(read_units(reader, "exec_units", model.executors,

@@ -9,6 +9,8 @@
 namespace stria {
 namespace {
 
+static_assert(kAnySize == stripe::kAnyRange);
+
 // The typed form has 1 where the model says nothing.
 bool gives_depth(const HardwareModel& model, const std::string& unit) {
   const nlohmann::json& all = model.merged();
@@ -20,10 +22,12 @@ Result<stripe::Stencil> stencil_of(const std::string& unit, const Instruction& i
   stripe::Stencil stencil;
   stencil.name = instruction.name;
   stencil.unit = unit;
+  stencil.symbol = instruction.symbol;
   for (const Instruction::Index& index : instruction.indices)
     stencil.indices.emplace_back(index.name, index.size);
   for (const InstructionOperand& from : instruction.operands) {
-    stripe::StencilOperand operand{from.name, from.written, from.type, from.dims, from.home, {}};
+    stripe::StencilOperand operand{from.name, from.written, from.type,    from.dims,
+                                   from.home, {},           from.strides, from.align_bytes};
     for (const auto& [owner, text] : from.fragment) {
       Result<stripe::BitFieldForm> form =
           stripe::parse_bit_form({fmt::format("{}/instructions/{}/operands/{}/fragment/{}", unit,

@@ -12,6 +12,10 @@ namespace stria::reader {
 
 // Of a failure; never null.
 stria_error* error_of(const Status& status);
+// The same, null of success.
+inline stria_error* failure(const Status& status) {
+  return status.ok() ? nullptr : error_of(status);
+}
 // The same of a text's reader. The place of its first message, "name:line:column", becomes the
 // error's.
 stria_error* error_at(const Status& status, std::string_view name);

@@ -72,6 +72,20 @@ void add_operations(Dialect& out) {
       {}};
 }
 
+// Sizes and strides are the same in every call from one place. The function is found through a
+// variable that whoever loads the code sets (micro_kernel_variables).
+void add_micro_kernels(Dialect& out) {
+  out.aligned = "_Alignas(64)";
+  out.spellings["micro_kernel"] = {
+      "{\n"
+      "  void* const stria_operands[] = {$1};\n"
+      "  static const int64_t stria_sizes[] = {$2};\n"
+      "  static const int64_t stria_strides[] = {$3};\n"
+      "  stria_micro_$0(stria_operands, stria_sizes, stria_strides);\n"
+      "}",
+      {}};
+}
+
 // Float to integer: toward zero, the nearest limit beyond it, NaN gives 0.
 void add_saturation(Dialect& out) {
   out.spellings["convert.float.signed"] = {"stria_saturate_$s_$t($0)", {"saturate.signed"}};
@@ -175,6 +189,7 @@ Dialect make_dialect() {
   add_operations(out);
   add_saturation(out);
   add_storage_types(out);
+  add_micro_kernels(out);
   out.kernel = "static inline void stria_points_$1(int64_t stria_first, int64_t stria_end$3)";
   out.no_alias = "restrict";
   out.first_point = "stria_first";
@@ -193,7 +208,18 @@ const Dialect& host_c() {
 semtree::BuildOptions host_c_options() {
   semtree::BuildOptions out;
   out.max_lanes = 1;
+  out.micro_kernels = true;
   return out;
+}
+
+std::string micro_kernel_variables(const std::set<std::string>& symbols) {
+  std::string out;
+  for (const std::string& symbol : symbols)
+    out += fmt::format(
+        "void (*stria_micro_{})(void* const* operands, const int64_t* sizes,\n"
+        "                       const int64_t* strides);\n",
+        symbol);
+  return symbols.empty() ? out : "\n" + out;
 }
 
 std::string entry_point(const std::string& symbol, size_t parameters) {

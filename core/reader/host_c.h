@@ -4,6 +4,9 @@
 // scalars: lanes of vectors run as loops, which such a compiler turns into vectors itself.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "stria/semtree/c/program_source.h"
 
 namespace stria::reader {
@@ -13,6 +16,9 @@ namespace stria::reader {
 const semtree::Dialect& host_c();
 
 semtree::BuildOptions host_c_options();
+
+// The variables through which kernels call the plugin's functions, `stria_micro_SYMBOL`.
+std::string micro_kernel_variables(const std::set<std::string>& symbols);
 
 // A function that others can call without knowing the kernel's parameters:
 // `void SYMBOL(void* const* arguments, int64_t first, int64_t end)`.

@@ -4,9 +4,11 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "stria/reader/affine_value.h"
+#include "stria/reader/changes.h"
 #include "stria/reader/errors.h"
 #include "stria/reader/host_c.h"
 #include "stria/reader/views.h"
@@ -30,12 +32,15 @@ struct stria_reader_program {
   semtree::ProgramKernels kernels;
   reader::Views views;
   const stria_program_view* view = nullptr;
+  reader::Changes changes;
 };
 
 struct stria_reader_tree {
   semtree::Function function;
   std::string symbol;
   std::vector<stria_string> notes;
+  std::set<std::string> micro_kernels;
+  std::vector<stria_string> micro_kernel_names;
   stria_tree_view view{};
 };
 
@@ -43,6 +48,7 @@ struct stria_c_source {
   semtree::CPrinter printer{reader::host_c()};
   std::string kernels;
   std::set<std::string> symbols;
+  std::set<std::string> micro_kernels;
 };
 
 namespace {
@@ -84,6 +90,14 @@ void fill(stria_reader_tree& tree, uint64_t kernel) {
   for (const std::string& note : function.notes) tree.notes.push_back(reader::text_of(note));
   view.notes = tree.notes.data();
   view.note_count = tree.notes.size();
+  semtree::walk(function.body, [&](const semtree::Statement& statement) {
+    if (const auto* call = std::get_if<semtree::MicroKernel>(&statement.op))
+      tree.micro_kernels.insert(call->symbol);
+  });
+  for (const std::string& symbol : tree.micro_kernels)
+    tree.micro_kernel_names.push_back(reader::text_of(symbol));
+  view.micro_kernels = tree.micro_kernel_names.data();
+  view.micro_kernel_count = tree.micro_kernel_names.size();
 }
 
 }  // namespace
@@ -117,6 +131,66 @@ stria_error* stria_reader_verify(const stria_reader_program* program) {
   return reader::guarded([&]() -> stria_error* {
     const Status status = stripe::verify(program->program);
     return status.ok() ? nullptr : reader::error_of(status);
+  });
+}
+
+stria_error* stria_reader_set_tag(stria_reader_program* program, const stria_block* block,
+                                  const stria_tag* tag) {
+  return reader::guarded([&]() -> stria_error* {
+    stripe::TagValue value;
+    if (tag->kind == STRIA_VALUE_INTEGER) value = tag->integer;
+    if (tag->kind == STRIA_VALUE_TEXT) value = string_of(tag->text);
+    const std::string name = string_of(tag->name);
+    if (tag->kind != STRIA_VALUE_NONE && tag->kind != STRIA_VALUE_INTEGER &&
+        tag->kind != STRIA_VALUE_TEXT)
+      return reader::error_of(invalid_argument(
+          "the tag '{}' has a value of kind {}: none (0), an integer (2) and a text (4) there are",
+          name, tag->kind));
+    return reader::failure(
+        program->changes.change(program->program, *program->view, block, [&](stripe::Block& at) {
+          at.tags.set(name, value);
+          return Status();
+        }));
+  });
+}
+
+stria_error* stria_reader_remove_tag(stria_reader_program* program, const stria_block* block,
+                                     stria_string name) {
+  return reader::guarded([&]() -> stria_error* {
+    return reader::failure(
+        program->changes.change(program->program, *program->view, block, [&](stripe::Block& at) {
+          at.tags.remove(string_of(name));
+          return Status();
+        }));
+  });
+}
+
+stria_error* stria_reader_replace(stria_reader_program* program, const stria_block* block,
+                                  stria_string text) {
+  return reader::guarded([&]() -> stria_error* {
+    const SourceText source{"block", string_of(text)};
+    const Status status = program->changes.replace(program->program, *program->view, block, source);
+    return status.ok() ? nullptr : reader::error_at(status, source.name);
+  });
+}
+
+stria_error* stria_reader_block_text(const stria_reader_program* program, const stria_block* block,
+                                     stria_text_sink sink, void* state) {
+  return reader::guarded([&]() -> stria_error* {
+    const Result<std::string> text =
+        program->changes.text_of(program->program, *program->view, block);
+    if (!text) return reader::error_of(text.status());
+    sink(state, reader::text_of("stripe"), reader::text_of(*text));
+    return nullptr;
+  });
+}
+
+stria_error* stria_reader_program_text(const stria_reader_program* program, stria_text_sink sink,
+                                       void* state) {
+  return reader::guarded([&]() -> stria_error* {
+    const std::string text = program->changes.text(program->program);
+    sink(state, reader::text_of("stripe"), reader::text_of(text));
+    return nullptr;
   });
 }
 
@@ -219,13 +293,16 @@ stria_error* stria_reader_c_add(stria_c_source* source, const stria_reader_tree*
           text.status().with_context(fmt::format("kernel '{}'", tree->function.name)));
     source->kernels += *text + reader::entry_point(tree->symbol, tree->function.params.size());
     source->symbols.insert(tree->symbol);
+    source->micro_kernels.insert(tree->micro_kernels.begin(), tree->micro_kernels.end());
     return nullptr;
   });
 }
 
 stria_error* stria_reader_c_text(const stria_c_source* source, stria_text_sink sink, void* state) {
   return reader::guarded([&]() -> stria_error* {
-    const std::string text = source->printer.common() + source->kernels;
+    const std::string text = source->printer.common() +
+                             reader::micro_kernel_variables(source->micro_kernels) +
+                             source->kernels;
     sink(state, reader::text_of("kernels.c"), reader::text_of(text));
     return nullptr;
   });

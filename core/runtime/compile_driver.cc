@@ -9,6 +9,8 @@
 #include <set>
 
 #include "stria/base/text.h"
+#include "stria/hwmodel/micro_kernels.h"
+#include "stria/pass/model_rules.h"
 #include "stria/pass/reproducer.h"
 #include "stria/runtime/candidate_timer.h"
 #include "stria/runtime/device_state.h"
@@ -17,6 +19,7 @@
 #include "stria/runtime/host/intrinsics.h"
 #include "stria/runtime/host/kept_plan.h"
 #include "stria/stripe/text/printer.h"
+#include "stria/stripe/verify/verifier.h"
 #include "stria/type/tensor_shape.h"
 
 namespace stria {
@@ -83,6 +86,21 @@ bool has_timed(const std::vector<StepReport>& steps) {
   return std::any_of(steps.begin(), steps.end(), [](const StepReport& step) {
     return step.counters.contains("candidates_timed") || step.counters.contains("times_known");
   });
+}
+
+// Are the functions of the plugin given what they take (S21)? The step that bound a block to one
+// has looked, but steps behind it may lay tensors out anew. Nothing else would find that: the
+// function would be called with other strides than it was written for.
+Status check_bound_functions(const stripe::Program& program, const HardwareModel& model) {
+  if (!has_micro_kernels(model)) return Status();
+  STRIA_ASSIGN(const ModelRules rules, ModelRules::of(model));
+  stripe::VerifyOptions options = rules.options(&intrinsic_signatures());
+  options.accesses = stripe::AccessRules::none();
+  options.accesses.stencils = true;
+  return stripe::verify(program, options)
+      .with_context(
+          "after the pipeline (a step behind 'tensorize' may have moved operands of a "
+          "micro-kernel: put it before)");
 }
 
 // What a pipeline is rendered with.
@@ -179,6 +197,9 @@ Result<Compilation> CompileDriver::specialize(const Device& device, Compilation 
   if (!steps.ok())
     return steps.status().with_context(
         fmt::format("'{}' for {}", compilation.bound.name, device.name()));
+  STRIA_RETURN_IF_ERROR(
+      check_bound_functions(compilation.device, state.model)
+          .with_context(fmt::format("'{}' for {}", compilation.bound.name, device.name())));
   compilation.steps = std::move(*steps);
   compilation.device_text = stripe::print(compilation.device);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;

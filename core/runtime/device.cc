@@ -4,6 +4,7 @@
 #include "stria/base/status.h"
 #include "stria/hal/experimental.h"
 #include "stria/hwmodel/hardware_model.h"
+#include "stria/hwmodel/micro_kernels.h"
 #include "stria/pass/model_rules.h"
 #include "stria/pass/pipeline.h"
 #include "stria/passes/all_passes.h"
@@ -46,6 +47,7 @@ Result<Device> Inside::open(const hal::Plugin& plugin, std::string_view device_i
   state->info = public_info(info, plugin.id(), std::move(selector));
   STRIA_ASSIGN(const SourceText hw_text, plugin.read_hw_model(info.kind));
   STRIA_ASSIGN(state->model, load_hardware_model(hw_text, {}, info.properties));
+  STRIA_RETURN_IF_ERROR(check_micro_kernels(state->model, plugin.id()));
   STRIA_ASSIGN(state->pipeline_source.text, plugin.read_pipeline(info.kind));
   state->pipeline_source.of_manifest = true;
   state->pipeline_source.own = [plugin, kind = info.kind](const std::string& name) {

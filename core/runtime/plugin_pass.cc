@@ -48,28 +48,30 @@ PassInfo make_plugin_pass(const hal::Device& device) {
   info.bind = [device](const nlohmann::json& json, const std::string& pointer,
                        std::vector<std::string>* notes) -> Result<PassFunction> {
     STRIA_ASSIGN(PluginPassOptions options, read_options(json, pointer, notes));
-    return PassFunction(
-        [device, options](stripe::Program& program, PassContext& context) -> Status {
-          STRIA_ASSIGN(hal::Compiler compiler, device.create_compiler());
-          std::vector<hal::NamedText> notes;
-          STRIA_ASSIGN(std::string text, compiler.transform(stripe::print(program), options.pass,
-                                                            options.options.text, &notes));
-          auto changed =
-              stripe::parse({"Stripe from the pass '" + options.pass + "'", std::move(text)});
-          if (!changed.ok()) return changed.status();
-          // Whatever a plugin makes is checked, in every build: the passes behind it trust it.
-          STRIA_ASSIGN(const ModelRules rules, ModelRules::of(context.model()));
-          if (Status legal = stripe::verify(*changed, rules.options(&intrinsic_signatures()));
-              !legal.ok())
-            return make_error(StatusCode::incompatible,
-                              "the Stripe that the plugin's pass '{}' made is not legal: {}",
-                              options.pass, legal.message());
-          for (const hal::NamedText& note : notes) context.note(note.name + ": " + note.text);
-          context.matched();
-          if (!(*changed == program)) context.changed();
-          program = std::move(*changed);
-          return Status();
-        });
+    return PassFunction([device, options](stripe::Program& program,
+                                          PassContext& context) -> Status {
+      STRIA_ASSIGN(hal::Compiler compiler, device.create_compiler());
+      std::vector<hal::NamedText> notes;
+      auto text =
+          compiler.transform(stripe::print(program), options.pass, options.options.text, &notes);
+      if (!text.ok())
+        return text.status().with_context(fmt::format("the plugin's pass '{}'", options.pass));
+      auto changed =
+          stripe::parse({"Stripe from the pass '" + options.pass + "'", *std::move(text)});
+      if (!changed.ok()) return changed.status();
+      // Whatever a plugin makes is checked, in every build: the passes behind it trust it.
+      STRIA_ASSIGN(const ModelRules rules, ModelRules::of(context.model()));
+      if (Status legal = stripe::verify(*changed, rules.options(&intrinsic_signatures()));
+          !legal.ok())
+        return make_error(StatusCode::incompatible,
+                          "the Stripe that the plugin's pass '{}' made is not legal: {}",
+                          options.pass, legal.message());
+      for (const hal::NamedText& note : notes) context.note(note.name + ": " + note.text);
+      context.matched();
+      if (!(*changed == program)) context.changed();
+      program = std::move(*changed);
+      return Status();
+    });
   };
   return info;
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "generator.h"
+#include "micro_kernels.h"
 #include "stria/sdk/plugin.h"
 #include "system_compiler.h"
 
@@ -35,10 +36,13 @@ class HostDriver final : public stria::sdk::Driver {
     info.name = "this machine, in C, " + std::to_string(cores) + " cores";
     info.kind = "host";  // of plugin.json
     info.memory_bytes = bytes;
+    std::string functions;
+    for (const MicroKernel& one : micro_kernels())
+      functions += (functions.empty() ? "\"" : ", \"") + std::string(one.name) + "\"";
     // Over the hardware model of the kind.
     info.properties = R"({"exec_units": {"CORE": {"count": )" + std::to_string(cores) +
                       R"(}}, "mem_units": {"DRAM": {"size_KiB": )" + std::to_string(bytes / 1024) +
-                      "}}}";
+                      R"(}}, "micro_kernels": [)" + functions + "]}";
     info.available = compiler_.missing().empty();
     info.reason = compiler_.missing();
     return {info};

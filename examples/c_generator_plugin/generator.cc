@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "library.h"
+#include "micro_kernels.h"
 #include "stria/sdk/build_options.h"
 #include "stria/sdk/reader.h"
 
@@ -74,6 +76,7 @@ sdk::Ref<sdk::Library> Generator::compile(std::string_view stripe, std::string_v
 
   std::vector<ProgramKernel> kernels;
   std::vector<std::string> symbols;
+  std::map<std::string, stria_micro_kernel> called;  // functions of the plugin
   bool any_code = false, any_interpreted = false;
   for (const stria_kernel_block& block : sdk::kernels(*program)) {
     ProgramKernel kernel;
@@ -89,6 +92,8 @@ sdk::Ref<sdk::Library> Generator::compile(std::string_view stripe, std::string_v
       sdk::check(std::move(error));
       kernel.points = tree->trip_count;
       symbols.emplace_back(sdk::text_of(tree->symbol));
+      for (const stria_string& name : sdk::micro_kernels(*tree))
+        called[std::string(sdk::text_of(name))] = find_micro_kernel(sdk::text_of(name));
       any_code = true;
     }
     kernels.push_back(std::move(kernel));
@@ -99,6 +104,7 @@ sdk::Ref<sdk::Library> Generator::compile(std::string_view stripe, std::string_v
   if (any_code) {
     sdk::check(source.print(&text));
     object = std::make_shared<SharedObject>(code_of(text));
+    for (const auto& [name, function] : called) object->set_micro_kernel(name, function);
     for (size_t k = 0; k < kernels.size(); ++k)
       if (!symbols[k].empty()) kernels[k].code = object->kernel(symbols[k]);
   }

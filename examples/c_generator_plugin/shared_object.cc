@@ -33,4 +33,12 @@ stria_c_kernel SharedObject::kernel(const std::string& symbol) const {
   return found;
 }
 
+void SharedObject::set_micro_kernel(const std::string& name, stria_micro_kernel function) const {
+  const std::string variable = STRIA_MICRO_KERNEL_VARIABLE + name;
+  const auto found = static_cast<stria_micro_kernel*>(dlsym(handle_, variable.c_str()));
+  if (found == nullptr)
+    throw stria::sdk::Error(STRIA_INTERNAL, "the compiled kernels lack '" + variable + "'");
+  *found = function;
+}
+
 }  // namespace c_generator

@@ -16,6 +16,8 @@ class SharedObject {
   SharedObject(const SharedObject&) = delete;
   SharedObject& operator=(const SharedObject&) = delete;
   stria_c_kernel kernel(const std::string& symbol) const;
+  // Tells the code which function of the plugin `name` is. Before a kernel runs that calls it.
+  void set_micro_kernel(const std::string& name, stria_micro_kernel function) const;
 
  private:
   void* handle_ = nullptr;

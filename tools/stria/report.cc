@@ -2,9 +2,12 @@
 #include "report.h"
 
 #include <algorithm>
+#include <set>
 
 #include "message.h"
 #include "stria/base/text.h"
+#include "stria/stripe/tags.h"
+#include "stria/stripe/walk.h"
 #include "stria/type/scalar.h"
 #include "stria/type/tensor_shape.h"
 
@@ -108,6 +111,39 @@ std::string describe_profile(const Profile& profile,
   out += fmt::format("median of {} run{}; compiled in {:.1f} ms", profile.runs,
                      profile.runs == 1 ? "" : "s", profile.compile_seconds * 1e3);
   return out + describe_interpreted(profile.kernels);
+}
+
+std::vector<std::string> micro_kernel_calls(const stripe::Program& device,
+                                            const std::vector<KernelTime>& times) {
+  std::map<std::string, std::set<std::string>> functions;  // by kernel
+  for (const stripe::Block* section : {device.prologue(), device.main()}) {
+    if (section == nullptr) continue;
+    for (const stripe::Statement& statement : section->stmts) {
+      const stripe::Block* kernel = statement.block();
+      const bool interpreted =
+          kernel != nullptr && std::any_of(times.begin(), times.end(), [&](const KernelTime& time) {
+            return time.name == kernel->name && !time.interpreted.empty();
+          });
+      if (kernel == nullptr || interpreted) continue;
+      stripe::visit_blocks(*kernel, [&](const stripe::Place& place) {
+        const auto* name =
+            std::get_if<std::string>(place.block->tags.find(stripe::tag::kMicroKernel));
+        if (name != nullptr) functions[kernel->name].insert(*name);
+      });
+    }
+  }
+  std::vector<std::string> out;
+  for (const auto& [kernel, names] : functions)
+    out.push_back(fmt::format("{}: {}", short_kernel_name(kernel), fmt::join(names, ", ")));
+  return out;
+}
+
+std::string describe_micro_kernels(const stripe::Program& device,
+                                   const std::vector<KernelTime>& times) {
+  const std::vector<std::string> calls = micro_kernel_calls(device, times);
+  if (calls.empty()) return "";
+  return fmt::format("\n{} kernel{} functions of the plugin:\n  {}", calls.size(),
+                     calls.size() == 1 ? " calls" : "s call", join(calls, "\n  "));
 }
 
 std::string describe_undecided(const std::vector<std::string>& undecided) {

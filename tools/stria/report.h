@@ -10,6 +10,7 @@
 #include "stria/pass/pass_context.h"
 #include "stria/runtime/check.h"
 #include "stria/runtime/event.h"
+#include "stria/stripe/block.h"
 #include "stria/type/host_tensor.h"
 
 namespace stria::command {
@@ -37,6 +38,14 @@ struct Profile {
 // leaves to the interpreter, and why.
 std::string describe_profile(const Profile& profile,
                              const std::map<std::string, double>& operations);
+
+// Which kernels of a device program call functions of the plugin (docs/semantics.md S21), and which:
+// "kernel_0: product_8x8". Without those that `times` says are interpreted.
+std::vector<std::string> micro_kernel_calls(const stripe::Program& device,
+                                            const std::vector<KernelTime>& times = {});
+// The same below a profile; "" if there are none.
+std::string describe_micro_kernels(const stripe::Program& device,
+                                   const std::vector<KernelTime>& times);
 
 // On stderr, a line for each step of a pipeline after which the verifier could not decide
 // something.

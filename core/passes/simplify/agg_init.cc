@@ -160,6 +160,8 @@ bool sink(Start& start, bool cut) {
     Block& writer = start.writer();
     // What the points read through another view must be the old content until all have run.
     if (reads_beside(writer, start.name, start.names())) return true;
+    // What one operation of the hardware, or a function of the plugin, adds to is begun before it.
+    if (writer.tags.has(stripe::tag::kStencil)) return true;
     if (cut && is_leaf(writer)) cut_reduction_off(start.names(), writer);
     Refinement& ref = start.view();
     if (!writes_disjoint(writer) || ref.dir != RefDir::out ||

@@ -210,6 +210,7 @@ std::optional<MatrixChoice> fastest_matrix_tile(const Block& block, const Hardwa
   why_none = "no instruction multiplies matrices of its types";
   std::optional<MatrixChoice> best;
   for (const Instruction& instruction : subgroup->instructions) {
+    if (!instruction.symbol.empty()) continue;  // a function, which no subgroup calls
     MatrixChoice choice;
     choice.instruction = &instruction;
     if (Refusal refusal = product_form(block, instruction, choice.form)) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <unordered_map>
 
 #include "stria/base/refusal.h"
@@ -63,8 +64,8 @@ Refusal why_no_instruction(const Block& block, const StencilRules& rules, const 
 // Which indices and operands of one block and one stencil fit each other.
 class Fit {
  public:
-  Fit(const Block& block, const StencilRules& rules, bool even)
-      : block_(block), rules_(rules), even_(even), views_(views_of(block)) {
+  Fit(const Block& block, const StencilRules& rules, bool even, const ViewStarts& starts)
+      : block_(block), rules_(rules), even_(even), views_(views_of(block)), starts_(starts) {
     for (const Refinement& ref : block.refs) flat_.push_back(ref.flat_access());
     for (const stripe::Index& index : block.idxs) {
       std::vector<int64_t> strides;
@@ -112,6 +113,8 @@ class Fit {
                          is_summed ? ": pad can make it one" : "");
     }
     if (constrained_[index]) return "a constraint names it: split_interior cuts it off";
+    if (wanted.size == kWholeRange && own.range < 2)
+      return fmt::format("a range of {} is below the 2 that a micro-kernel takes", own.range);
     return Refusal::none();
   }
 
@@ -136,15 +139,35 @@ class Fit {
     return fmt::format("it does not move one dimension of {} by ones", view);
   }
 
-  bool moves(int64_t wanted, size_t index, size_t ref) const {
-    if (wanted == kAnyStride) return true;
-    if (wanted != kOwnDim) return strides_[index][ref] == wanted;
-    return !why_not_stride(wanted, index, ref);
+  // The same for one operand, by number, with the step that a micro-kernel wants.
+  Refusal why_not_out(const StencilRules::Index& wanted, size_t operand, size_t index) const {
+    return why_not_moved(wanted.outs[operand], step(wanted.out_steps, operand), index,
+                         views_.outs[operand]);
+  }
+  Refusal why_not_in(const StencilRules::Index& wanted, size_t operand, size_t index,
+                     size_t ref) const {
+    return why_not_moved(wanted.ins[operand], step(wanted.in_steps, operand), index, ref);
+  }
+  bool moves_out(const StencilRules::Index& wanted, size_t operand, size_t index) const {
+    return moves(wanted.outs[operand], step(wanted.out_steps, operand), index,
+                 views_.outs[operand]);
+  }
+  bool moves_in(const StencilRules::Index& wanted, size_t operand, size_t index, size_t ref) const {
+    return moves(wanted.ins[operand], step(wanted.in_steps, operand), index, ref);
+  }
+
+  // Refuses a match if a row of an operand does not begin where a micro-kernel wants it.
+  Refusal why_not_aligned(const StencilMatch& match) const {
+    if (!rules_.instruction) return Refusal::none();
+    for (size_t i = 0; i < rules_.ins; ++i)
+      if (Refusal refusal = why_not_aligned(*rules_.in_operands[i], match.ins[i], match))
+        return refusal;
+    return why_not_aligned(*rules_.out_operands[0], match.outs[0], match);
   }
 
   // Nothing in the block moves with a virtual index.
   bool may_be_virtual(const StencilRules::Index& wanted) const {
-    if (virtual_ == 0 || ((even_ || rules_.instruction) && wanted.size > 1)) return false;
+    if (virtual_ == 0 || rules_.instruction || (even_ && wanted.size > 1)) return false;
     for (const auto* list : {&wanted.outs, &wanted.ins})
       for (const int64_t stride : *list)
         if (stride != kAnyStride && stride != 0) return false;
@@ -168,6 +191,50 @@ class Fit {
   size_t virtual_ = 0;  // by how many indices the stencil has more than the block
 
  private:
+  static int64_t step(const std::vector<int64_t>& steps, size_t operand) {
+    return steps.empty() ? kAnyStride : steps[operand];
+  }
+
+  Refusal why_not_moved(int64_t wanted, int64_t step, size_t index, size_t ref) const {
+    if (Refusal refusal = why_not_stride(wanted, index, ref)) return refusal;
+    return why_not_stride(step, index, ref);
+  }
+
+  bool moves(int64_t wanted, int64_t step, size_t index, size_t ref) const {
+    if (step != kAnyStride && strides_[index][ref] != step) return false;
+    if (wanted == kAnyStride) return true;
+    if (wanted != kOwnDim) return strides_[index][ref] == wanted;
+    return !why_not_stride(wanted, index, ref);
+  }
+
+  Refusal why_not_aligned(const InstructionOperand& operand, size_t ref,
+                          const StencilMatch& match) const {
+    const Refinement& view = block_.refs[ref];
+    const int64_t bytes = byte_size(view.shape.type);
+    if (operand.align_bytes <= bytes) return Refusal::none();
+    int64_t multiple = std::gcd(starts_.empty() ? 0 : starts_[ref], flat_[ref].constant());
+    for (const auto& [name, step] : flat_[ref].terms()) {
+      size_t index = 0;
+      while (block_.idxs[index].name != name) ++index;
+      const bool along_row = !operand.dims.empty() && is_index(operand.dims.back(), index, match);
+      const int64_t tile = match.tile_of(block_, rules_, index);
+      if (!along_row)
+        multiple = std::gcd(multiple, step);
+      else if (tile < block_.idxs[index].range)
+        multiple = std::gcd(multiple, times(step, tile));
+    }
+    if (multiple % (operand.align_bytes / bytes) == 0) return Refusal::none();
+    return fmt::format("rows of '{}' begin at multiples of {} bytes, the operand '{}' wants {}",
+                       view.into, multiple * bytes, operand.name, operand.align_bytes);
+  }
+
+  // Is the block's index the stencil's index of that name?
+  bool is_index(const std::string& name, size_t index, const StencilMatch& match) const {
+    for (size_t s = 0; s < rules_.idxs.size(); ++s)
+      if (rules_.idxs[s].name == name) return match.idxs[s] == index;
+    return false;
+  }
+
   bool dims_agree(const InstructionOperand& operand, size_t ref, const StencilMatch& match) const {
     std::vector<std::string> wanted, have;
     for (const std::string& dim : operand.dims)
@@ -189,11 +256,13 @@ class Fit {
   std::vector<Affine> flat_;                   // by refinement
   std::vector<std::vector<int64_t>> strides_;  // by index, then refinement
   std::vector<bool> constrained_;              // by index
+  const ViewStarts& starts_;
 };
 
 class Search {
  public:
-  explicit Search(const Fit& fit) : fit_(fit) {
+  // Without `aligned`, alignments do not matter.
+  explicit Search(const Fit& fit, bool aligned = true) : fit_(fit), aligned_(aligned) {
     match_.idxs.resize(fit.rules_.idxs.size());
     match_.outs = fit.views_.outs;
     match_.ins.resize(fit.rules_.ins);
@@ -208,7 +277,7 @@ class Search {
       for (const size_t index : vary) {
         bool fits = !fit_.why_not_index(wanted, index);
         for (size_t o = 0; o < fit_.rules_.outs && fits; ++o)
-          fits = fit_.moves(wanted.outs[o], index, fit_.views_.outs[o]);
+          fits = fit_.moves_out(wanted, o, index);
         if (fits) list.push_back(index);
       }
     }
@@ -265,7 +334,7 @@ class Search {
       Candidates left(candidates.size());
       for (size_t s = 0; s < candidates.size(); ++s)
         for (const size_t index : candidates[s])
-          if (fit_.moves(fit_.rules_.idxs[s].ins[operand], index, ref)) left[s].push_back(index);
+          if (fit_.moves_in(fit_.rules_.idxs[s], operand, index, ref)) left[s].push_back(index);
       match_.ins[operand] = ref;
       if (has_partners(left)) place_input(operand + 1, std::move(left));
     }
@@ -391,10 +460,11 @@ class Search {
     match_.tiles = tiles;
     match_.cost = plus(points, times(fit_.rules_.startup_cost, tiles));
     if (goal_ ? is_better(*goal_, match_) : best_ && !is_better(match_, *best_)) return;
-    if (fit_.dims_agree(match_)) best_ = match_;
+    if (fit_.dims_agree(match_) && !(aligned_ && fit_.why_not_aligned(match_))) best_ = match_;
   }
 
   const Fit& fit_;
+  const bool aligned_;
   Candidates candidates_;
   std::vector<Candidates> tried_;
   // At [n], n indices of the stencil are placed. For the others: by which factor they pad the
@@ -436,9 +506,9 @@ void explain_order(const Fit& fit, const std::vector<size_t>& ins, std::vector<s
     for (const size_t index : fit.vary()) {
       Refusal refusal = fit.why_not_index(wanted, index);
       for (size_t o = 0; o < wanted.outs.size() && !refusal; ++o)
-        refusal = fit.why_not_stride(wanted.outs[o], index, fit.views_.outs[o]);
+        refusal = fit.why_not_out(wanted, o, index);
       for (size_t i = 0; i < ins.size() && !refusal; ++i)
-        refusal = fit.why_not_stride(wanted.ins[i], index, ins[i]);
+        refusal = fit.why_not_in(wanted, i, index, ins[i]);
       const std::string& name = fit.block_.idxs[index].name;
       if (refusal)
         reasons.push_back(fmt::format("{}: {}", name, refusal.reason()));
@@ -479,10 +549,17 @@ Result<StencilRules> rules_of(const Instruction& instruction, int64_t startup_co
     };
     StencilRules::Index& index = rules.idxs.emplace_back();
     index.name = from.name;
-    index.size = from.size;
+    index.size = from.size == kAnySize ? kWholeRange : from.size;
+    auto step = [&](const InstructionOperand* operand) {
+      const auto wanted = operand->strides.find(from.name);
+      return wanted == operand->strides.end() ? kAnyStride : wanted->second;
+    };
     index.outs.push_back(stride(rules.out_operands[0]));
-    for (const InstructionOperand* operand : rules.in_operands)
+    index.out_steps.push_back(step(rules.out_operands[0]));
+    for (const InstructionOperand* operand : rules.in_operands) {
       index.ins.push_back(stride(operand));
+      index.in_steps.push_back(step(operand));
+    }
   }
   return rules;
 }
@@ -499,15 +576,19 @@ bool is_better(const StencilMatch& a, const StencilMatch& b) {
   return a.cost != b.cost ? a.cost < b.cost : a.tiles < b.tiles;
 }
 
-std::optional<StencilMatch> match_stencil(const Block& block, const StencilRules& rules,
-                                          bool even) {
-  const Fit fit(block, rules, even);
+std::optional<StencilMatch> match_stencil(const Block& block, const StencilRules& rules, bool even,
+                                          const ViewStarts& starts) {
+  const Fit fit(block, rules, even, starts);
   return Search(fit).run();
 }
 
-std::vector<std::string> why_no_match(const Block& block, const StencilRules& rules, bool even) {
-  const Fit fit(block, rules, even);
+std::vector<std::string> why_no_match(const Block& block, const StencilRules& rules, bool even,
+                                      const ViewStarts& starts) {
+  const Fit fit(block, rules, even, starts);
   if (fit.why_not_) return {fit.why_not_.reason()};
+  // The best of the matches that would do but for their alignment.
+  if (const auto match = Search(fit, false).run())
+    if (const Refusal refusal = fit.why_not_aligned(*match)) return {refusal.reason()};
   if (rules.instruction)
     if (const Refusal refusal = fit.why_not_operand(*rules.out_operands[0], fit.views_.outs[0]))
       return {refusal.reason()};

@@ -30,6 +30,8 @@ struct StencilRules {
     int64_t size = kWholeRange;  // points of a tile
     std::vector<int64_t> outs;   // a stride for each tensor written
     std::vector<int64_t> ins;    // a stride for each tensor read
+    // Of a micro-kernel: the steps in elements that it takes, or kAnyStride; empty: all are any.
+    std::vector<int64_t> out_steps, in_steps;
   };
   std::string name;  // for messages
   int64_t startup_cost = 0;
@@ -65,17 +67,22 @@ struct StencilMatch {
   int64_t tile_of(const stripe::Block& block, const StencilRules& rules, size_t index) const;
 };
 
+// For each refinement of a block, a number of elements of which the place of the view around is a
+// multiple, in the allocation: 0 says that it begins where the allocation does. Empty: all are 0.
+using ViewStarts = std::vector<int64_t>;
+
 // Is `a` better than `b`? The cheaper one is; of equals, the one with fewer tiles.
 bool is_better(const StencilMatch& a, const StencilMatch& b);
 
 // The best match. Among equals: the order of inputs that is nearest to the block's; then, for each
 // index of the stencil in turn, the first index of the block. `even`: tiles must divide the ranges.
+// `starts` decides which operands are aligned as a micro-kernel wants them.
 std::optional<StencilMatch> match_stencil(const stripe::Block& block, const StencilRules& rules,
-                                          bool even);
+                                          bool even, const ViewStarts& starts = {});
 
 // Why there is no match, one reason a line: operands that do not fit, then, for each index of the
 // stencil without a partner, what rules out each index of the block.
 std::vector<std::string> why_no_match(const stripe::Block& block, const StencilRules& rules,
-                                      bool even);
+                                      bool even, const ViewStarts& starts = {});
 
 }  // namespace stria::passes

@@ -2,6 +2,7 @@
 #include "stria/passes/tile/tensorize.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "stria/base/text.h"
@@ -12,6 +13,7 @@
 #include "stria/rewrite/split_block.h"
 #include "stria/stripe/footprint.h"
 #include "stria/stripe/tags.h"
+#include "stria/stripe/walk.h"
 
 namespace stria::passes {
 namespace {
@@ -126,7 +128,8 @@ class Tensorizer {
              PassContext& context)
       : stencils_(stencils), options_(options), context_(context) {}
 
-  void run(Block& block, const TensorNames& around) {
+  // `starts`: where the block's views begin.
+  void run(Block& block, const TensorNames& around, const ViewStarts& starts) {
     context_.matched();
     for (const std::string& tag : options_.exclude)
       if (block.tags.has(tag)) return context_.skipped(block.name, "it has #" + tag);
@@ -137,9 +140,9 @@ class Tensorizer {
       return context_.skipped(block.name, refusal.reason());
     std::vector<Found> found;
     for (const StencilRules& rules : stencils_)
-      if (auto match = match_stencil(block, rules, options_.is_strict_dims))
+      if (auto match = match_stencil(block, rules, options_.is_strict_dims, starts))
         found.push_back({&rules, *std::move(match)});
-    if (found.empty()) return say_why_not(block);
+    if (found.empty()) return say_why_not(block, starts);
     const auto fits = [&](const Found& one) { return operands_fit(block, *one.rules, one.match); };
     if (std::any_of(found.begin(), found.end(), fits))
       std::erase_if(found, [&](const Found& one) { return !fits(one); });
@@ -195,10 +198,10 @@ class Tensorizer {
     });
   }
 
-  void say_why_not(const Block& block) {
+  void say_why_not(const Block& block, const ViewStarts& starts) {
     context_.skipped(block.name, "no stencil fits");
     for (const StencilRules& rules : stencils_)
-      for (const std::string& reason : why_no_match(block, rules, options_.is_strict_dims))
+      for (const std::string& reason : why_no_match(block, rules, options_.is_strict_dims, starts))
         context_.note(fmt::format("{}: {}: {}", block.name.empty() ? "block" : block.name,
                                   rules.name, reason));
   }
@@ -252,7 +255,9 @@ class Tensorizer {
     }
 
     const stripe::Tags own = block.tags;
-    const bool cuts = match.tiles > 1 || !options_.outer_set.empty();
+    // A function is called inside a kernel (S21), so its block gets one around it.
+    const bool calls = rules.instruction && !rules.instruction->symbol.empty();
+    const bool cuts = match.tiles > 1 || !options_.outer_set.empty() || calls;
     if (cuts) split_block(block, tiles);
     Block& inner = cuts ? *block.stmts[0].block() : block;
     block.tags.set_all(options_.outer_set);
@@ -262,6 +267,7 @@ class Tensorizer {
     rename(inner, names);
     inner.tags.set(lanes_hold ? stripe::tag::kFragments : stripe::tag::kStencil,
                    rules.instruction->name);
+    if (calls) inner.tags.set(stripe::tag::kMicroKernel, rules.instruction->symbol);
   }
 
   // Gives the leaf's refinements the names of the operands.
@@ -284,6 +290,46 @@ class Tensorizer {
   const TensorizeOptions& options_;
   PassContext& context_;
 };
+
+// A number of elements of which the place of the view `name`, of the block at `around`, is a
+// multiple at every point; 0: it begins where its allocation does.
+int64_t start_of(std::string name, const stripe::Place* around) {
+  int64_t multiple = 0;
+  for (; around != nullptr; around = around->parent) {
+    const Refinement* ref = around->block->find_ref(name);
+    if (!ref) return 1;
+    const Affine flat = ref->flat_access();
+    multiple = std::gcd(multiple, flat.constant());
+    for (const auto& [index, step] : flat.terms()) multiple = std::gcd(multiple, step);
+    if (ref->dir == RefDir::none) {
+      const int64_t bytes = byte_size(ref->shape.type);
+      return ref->offset_bytes % bytes == 0 ? std::gcd(multiple, ref->offset_bytes / bytes) : 1;
+    }
+    name = ref->from;
+  }
+  return 1;
+}
+
+// Where the views of the blocks begin that have all of `reqs`.
+std::map<const Block*, ViewStarts> starts_in(const stripe::Program& program,
+                                             const std::vector<std::string>& reqs) {
+  std::map<const Block*, ViewStarts> out;
+  stripe::visit_blocks(program.entry, [&](const stripe::Place& place) {
+    if (!place.block->tags.has_all(reqs)) return;
+    ViewStarts& starts = out[place.block];
+    for (const Refinement& ref : place.block->refs)
+      starts.push_back(ref.dir == RefDir::none ? 0 : start_of(ref.from, place.parent));
+  });
+  return out;
+}
+
+bool wants_alignment(const std::vector<StencilRules>& stencils) {
+  for (const StencilRules& rules : stencils)
+    for (const auto* operands : {&rules.in_operands, &rules.out_operands})
+      for (const InstructionOperand* operand : *operands)
+        if (operand->align_bytes > 1) return true;
+  return false;
+}
 
 void describe_index(StencilIndexOptions& index, OptionFields& fields) {
   fields.word("name", index.name, "the block's index gets the tag stencil_NAME");
@@ -330,9 +376,11 @@ void describe(TensorizeOptions& options, OptionFields& fields) {
 Status tensorize(stripe::Program& program, const TensorizeOptions& options, PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_not_excluded("/reqs", options.reqs, options.exclude));
   STRIA_ASSIGN(const std::vector<StencilRules> stencils, rules_from(options, context.model()));
+  std::map<const Block*, ViewStarts> starts;
+  if (wants_alignment(stencils)) starts = starts_in(program, options.reqs);
   return for_each_selected_below_sections(
       program, options.reqs, context, [&](Block& block, const TensorNames& around) {
-        Tensorizer(stencils, options, context).run(block, around);
+        Tensorizer(stencils, options, context).run(block, around, starts[&block]);
         return Status();
       });
 }

@@ -37,6 +37,13 @@
 // `#fragments="name"` instead. It becomes a stencil when a later pass distributes the operands to
 // the lanes and changes the tag.
 //
+// An instruction with a `symbol` is a micro-kernel, a function of the plugin. Its block stays as it
+// is, what the function does, and gets the tag `#micro_kernel="function"` beside `#stencil` (S21).
+// Its operands must have the steps and alignments that the model says; a block whose operands have
+// others stays plain, and the report says why. An index of the function of any size takes the whole
+// range, of two points at least. A later step that moves operands may spoil what the function wants,
+// which the verifier finds: let this one run behind those that lay tensors out.
+//
 // Requires: points of the block commute. Ensures: the same points run. A tile of an instruction is
 // never uneven; an uneven tile of another stencil keeps its constraint. Runs on whole kernels,
 // before autotile, which cuts what is outside the tile.

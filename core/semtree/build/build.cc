@@ -349,6 +349,15 @@ Status Builder::nested_block(const Block& block, const Frame& parent, Body& out)
   frame.units = parent.units;
   frame.repeats = parent.repeats;
   frame.in_subgroup = parent.in_subgroup;
+  if (const stripe::TagValue* symbol = block.tags.find(stripe::tag::kMicroKernel);
+      symbol && options_.micro_kernels)
+    if (auto* text = std::get_if<std::string>(symbol)) {
+      for (const Index& index : block.idxs)
+        frame.indices[index.name] =
+            index.affine ? index.affine->substitute(parent.indices) : Affine(0);
+      STRIA_RETURN_IF_ERROR(view_parent(frame, parent));
+      return micro_kernel(frame, *text, out);
+    }
   if (const stripe::TagValue* name = block.tags.find(stripe::tag::kStencil); name && in_group())
     if (auto* text = std::get_if<std::string>(name)) {
       for (const Index& index : block.idxs)

@@ -29,6 +29,8 @@
 //   #stencil block on distributed operands is one instruction (S14).
 // * *Blocks for whole subgroups* number rows of the group's lanes. A #stencil block in one, on
 //   allocations that give the number of a `fragment`, is an operation on matrices (S15).
+// * *#micro_kernel* blocks (S21) become calls if the emitter's plugin has such functions, else the
+//   loops that they mean.
 // * *#pipeline=N* on a loop of a group (S13) makes N copies of what the loop allocates: `barrier;
 //   for k { what stands before the first barrier, for k+N-1; the rest, for k; barrier }`. A
 //   statement that contains the first barrier belongs to the rest. Points that constraints leave
@@ -77,6 +79,9 @@ struct BuildOptions {
   // The emitter can load one lane of each of several slots of an array in registers (tree.h,
   // Array).
   bool loads_across_slots = false;
+  // The emitter can call functions of its plugin: #micro_kernel blocks become calls, outside of
+  // groups of lanes.
+  bool micro_kernels = false;
   // Loads of single elements in a row, from memory that a group shares, become one load of a vector
   // of so many bytes; repeated loads are dropped if nothing may write the elements in between. 0:
   // loads stay as they are.

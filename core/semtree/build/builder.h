@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of building one kernel; private to this folder. build.cc does blocks and loops, leaf.cc
-// the statements inside them, place.cc where an element lies, group.cc what the lanes of a group do
-// together.
+// the statements inside them, place.cc where an element lies, micro_kernel.cc calls of functions,
+// group.cc what the lanes of a group do together.
 #pragma once
 
 #include <functional>
@@ -117,6 +117,9 @@ class Builder {
   bool goes_apart(const Body& fetch, const Body& rest) const;
   Status instruction(const Frame& frame, const std::string& name, Body& out);
   Status barrier(const Frame& frame, const stripe::Special& special, Body& out);
+
+  // --- micro_kernel.cc: a block that a function of the plugin does (S21)
+  Status micro_kernel(const Frame& frame, const std::string& symbol, Body& out);
 
   // --- matrix.cc: what a subgroup does with matrices that its lanes hold (S15)
   struct MatrixBlock;

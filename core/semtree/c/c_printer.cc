@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "stria/base/text.h"
 #include "stria/semtree/c/c_expression.h"
 #include "stria/semtree/c/source_names.h"
 
@@ -96,9 +97,12 @@ class KernelPrinter {
     const std::string& name = expressions_.memory(memory);
     if (!array.in_registers) {
       const std::string space = array.shared ? dialect_.shared_space + " " : "";
+      if (array.aligned && dialect_.aligned.empty())
+        speller_.lacks(fmt::format("'{}' cannot be aligned for a micro-kernel", array.name));
+      const std::string begins = array.aligned ? dialect_.aligned + " " : "";
       const std::string aligned =
           array.shared && !dialect_.shared_aligned.empty() ? " " + dialect_.shared_aligned : "";
-      line(1, fmt::format("{}{} {}[{}]{};", space, speller_.memory_name(array.type), name,
+      line(1, fmt::format("{}{}{} {}[{}]{};", begins, space, speller_.memory_name(array.type), name,
                           array.count, aligned));
       return;
     }
@@ -150,11 +154,29 @@ class KernelPrinter {
         line(depth, "}");
       } else if (auto* s = std::get_if<Instruction>(&statement.op)) {
         instruction(*s, depth);
+      } else if (auto* s = std::get_if<MicroKernel>(&statement.op)) {
+        micro_kernel(*s, depth);
       } else if (auto* s = std::get_if<Barrier>(&statement.op)) {
         const char* kind = s->parameters ? "barrier.parameters" : "barrier";
         line(depth, speller_.expand(kind, {}, {}, {}, {}, "barrier") + ";");
       }
     }
+  }
+
+  void micro_kernel(const MicroKernel& call, int depth) {
+    std::vector<std::string> addresses;
+    std::vector<int64_t> sizes, strides;
+    for (const MicroKernel::Operand& operand : call.operands) {
+      addresses.push_back("(void*)&" + expressions_.element(operand.place));
+      sizes.insert(sizes.end(), operand.sizes.begin(), operand.sizes.end());
+      strides.insert(strides.end(), operand.strides.begin(), operand.strides.end());
+    }
+    const std::string text = speller_.expand(
+        "micro_kernel", {}, {}, {},
+        {call.symbol, fmt::format("{}", fmt::join(addresses, ", ")),
+         fmt::format("{}", fmt::join(sizes, ", ")), fmt::format("{}", fmt::join(strides, ", "))},
+        fmt::format("call of the micro-kernel '{}'", call.symbol));
+    for (const std::string& one : split(text, '\n')) line(depth, one);
   }
 
   void instruction(const Instruction& operation, int depth) {

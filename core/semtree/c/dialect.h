@@ -67,6 +67,8 @@ struct Dialect {
   //   "barrier.parameters": one that orders what they store in parameters too
   //   "instruction.<name>.<type of operand>.<type>…": an operation of the hardware; $0, $1, … are
   //       the registers of the first operand, then of the second, …
+  //   "micro_kernel": a call of the plugin's function $0; $1 are the addresses of its operands, $2
+  //       the sizes of all their dims, $3 the strides, each separated by commas; it may have lines
   //   "pair": the bits of two elements of 16 bits, one register of $0
   //   "select": of lanes, mask $0 ? $1 : $2
   //   "any", "all": of mask $0
@@ -88,7 +90,8 @@ struct Dialect {
   std::string lane;                  // number of the lane in it; empty: the language has no groups
   std::string shared_space;          // before the type of an array that the lanes of a group share
   std::string shared_aligned;        // behind it: it begins at a multiple of kMemoryAlignment bytes
-  std::string preamble;              // at the top of the source
+  std::string aligned;   // before an array that begins at a multiple of kMemoryAlignment bytes
+  std::string preamble;  // at the top of the source
 };
 
 // "float", "signed", "unsigned" or "bool".

@@ -83,7 +83,7 @@ Status check_names(const Dialect& dialect) {
   std::vector<std::string_view> texts = {
       dialect.kernel,    dialect.pointer_space, dialect.no_alias,       dialect.point,
       dialect.lane,      dialect.shared_space,  dialect.shared_aligned, dialect.preamble,
-      dialect.lane_mask, dialect.first_point,   dialect.end_point};
+      dialect.lane_mask, dialect.first_point,   dialect.end_point,      dialect.aligned};
   for (const std::string& text : dialect.group) texts.push_back(text);
   for (const auto* names : {&dialect.types, &dialect.memory_types, &dialect.lane_types})
     for (const auto& [type, name] : *names) texts.push_back(name);

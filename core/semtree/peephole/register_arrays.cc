@@ -92,6 +92,14 @@ Status place_arrays_in_registers(Function& function, const std::vector<bool>& wa
     if (place && !function.is_param(place->memory))
       inspect(*place, may_be_across, usages[place->memory - function.params.size()]);
   });
+  walk(function.body, [&](const Statement& statement) {
+    const auto* call = std::get_if<MicroKernel>(&statement.op);
+    if (!call) return;
+    for (const MicroKernel::Operand& operand : call->operands)
+      if (!function.is_param(operand.place.memory))
+        usages[static_cast<size_t>(operand.place.memory) - function.params.size()].obstacle =
+            fmt::format("the micro-kernel '{}' gets its address", call->symbol);
+  });
   for (size_t i = 0; i < usages.size(); ++i) {
     Array& array = function.arrays[i];
     if (!wanted[i]) continue;

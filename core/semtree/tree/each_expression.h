@@ -26,6 +26,8 @@ void each_expression(AnyStatement& statement, const Visitor& visit) {
     visit(loop->upper);
   }
   if (auto* branch = std::get_if<If>(&statement.op)) visit(branch->condition);
+  if (auto* call = std::get_if<MicroKernel>(&statement.op))
+    for (auto& operand : call->operands) place(operand.place);
   if (auto* prefetch = std::get_if<Prefetch>(&statement.op)) place(prefetch->place);
   const auto matrix = [&](auto& at) {
     place(at.place);

@@ -160,6 +160,17 @@ class Printer {
               "{}{} {}[{}]", operands.empty() ? "" : ", ", operand.written ? "inout" : "in",
               function_.memory_name(operand.memory), fmt::join(operand.slots, " "));
         out_ += fmt::format("{}{}({})\n", indent, s->name, operands);
+      } else if (auto* s = std::get_if<MicroKernel>(&statement.op)) {
+        std::string operands;
+        for (const MicroKernel::Operand& operand : s->operands) {
+          std::vector<std::string> dims;
+          for (size_t d = 0; d < operand.sizes.size(); ++d)
+            dims.push_back(fmt::format("{}:{}", operand.sizes[d], operand.strides[d]));
+          operands += fmt::format("{}{} {} [{}]", operands.empty() ? "" : ", ",
+                                  operand.written ? "inout" : "in", place(operand.place),
+                                  fmt::join(dims, ", "));
+        }
+        out_ += fmt::format("{}micro-kernel {}({})\n", indent, s->symbol, operands);
       } else if (auto* s = std::get_if<MatrixFill>(&statement.op)) {
         out_ +=
             fmt::format("{}{} = fill({})\n", indent, fragment(s->to), stria::to_string(s->value));

@@ -192,6 +192,19 @@ struct Instruction {
   std::vector<Operand> operands;  // by the names that the instruction gives them
 };
 
+// A call of a function of the plugin on elements of memory (docs/semantics.md S21). It adds to the
+// operand that is written, only reads the others, and touches no other element.
+struct MicroKernel {
+  std::string symbol;
+  struct Operand {
+    Place place;  // of the first element: one lane, no mask
+    // Elements along each of its dims, and how many elements of memory one step goes.
+    std::vector<int64_t> sizes, strides;
+    bool written = false;
+  };
+  std::vector<Operand> operands;  // by the names that the hardware model gives them
+};
+
 // A matrix in an array of fragments (Array::fragment).
 struct FragmentRef {
   int memory = -1;
@@ -236,7 +249,7 @@ struct ElementLoop {
 
 struct Statement {
   std::variant<Let, Load, Store, For, If, Barrier, Instruction, Prefetch, MatrixFill, MatrixLoad,
-               MatrixStore, MatrixMultiply, ElementLoop, SubgroupBarrier>
+               MatrixStore, MatrixMultiply, ElementLoop, SubgroupBarrier, MicroKernel>
       op;
 };
 
@@ -269,7 +282,8 @@ struct Array {
   // constant / slot_lanes on, stride / slot_lanes apart. Otherwise it is plain memory on the stack.
   bool in_registers = false;
   int slot_lanes = 1;
-  bool shared = false;  // one for all lanes of a group, instead of one for each
+  bool shared = false;   // one for all lanes of a group, instead of one for each
+  bool aligned = false;  // a micro-kernel gets its address: at a multiple of 64 bytes
   // Shared, too: it may lie over the shared arrays that are not overlaid. None of them is used
   // behind a barrier of the group, and it is used behind that barrier only.
   bool overlaid = false;

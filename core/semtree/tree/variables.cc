@@ -40,6 +40,9 @@ void add_written(const Statement& statement, std::set<int>& to) {
   if (auto* operation = std::get_if<Instruction>(&statement.op))
     for (const Instruction::Operand& operand : operation->operands)
       if (operand.written) to.insert(operand.memory);
+  if (auto* call = std::get_if<MicroKernel>(&statement.op))
+    for (const MicroKernel::Operand& operand : call->operands)
+      if (operand.written) to.insert(operand.place.memory);
   if (auto* fill = std::get_if<MatrixFill>(&statement.op)) to.insert(fill->to.memory);
   if (auto* load = std::get_if<MatrixLoad>(&statement.op)) to.insert(load->to.memory);
   if (auto* store = std::get_if<MatrixStore>(&statement.op)) to.insert(store->to.place.memory);

@@ -59,7 +59,20 @@ void check_owner_map(const Place& place, const Refinement& allocation, Verdicts&
 void check_owner(const Place& place, const Access& access, Verdicts& verdicts);
 bool is_distributed(const Refinement& allocation);
 
-// A #stencil block is the model's stencil of that name (S14).
+// A #stencil block is the model's stencil of that name (S14), and a #micro_kernel block gives its
+// function what that takes (S21).
 void check_stencil(const Place& place, const std::vector<Access>& inside, Verdicts& verdicts);
+
+// An operand of a stencil, as the block has it.
+struct UsedOperand {
+  const StencilOperand* operand = nullptr;
+  const Refinement* ref = nullptr;
+  const Access* access = nullptr;
+  std::vector<std::string> variables;  // one for each of the operand's dims
+};
+// The steps and alignments of a #micro_kernel block's operands are those that its function takes
+// (S21).
+void check_micro_kernel_operand(const Place& place, const Stencil& stencil, const UsedOperand& used,
+                                Findings& findings);
 
 }  // namespace stria::stripe

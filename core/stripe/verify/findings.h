@@ -37,6 +37,9 @@ void check_agents(const Program& program, Findings& findings);
 // Dependencies sufficient in #deps blocks; units, pipelines and stencils as the model has them.
 void check_order(const Program& program, const VerifyOptions& options, Findings& findings);
 
+// What a #micro_kernel block is made of, and where it stands (S21).
+void check_micro_kernel(const Place& place, const VerifyOptions& options, Findings& findings);
+
 // Arenas of a #placed program disjoint and inside their memories.
 void check_arenas(const Program& program, const VerifyOptions& options, Findings& findings);
 

@@ -242,6 +242,7 @@ void check_order(const Program& program, const VerifyOptions& options, Findings&
     if (place.block->tags.has(tag::kDeps)) check_deps(place, findings);
     check_pipeline(place, options, findings);
     check_stencil_name(place, options, findings);
+    if (place.block->tags.has(tag::kMicroKernel)) check_micro_kernel(place, options, findings);
     if (!options.units || !runs(place)) return;
     check_units(place, place.block->location, true, options,
                 [&](const std::string& m) { findings.add(place, m); });

@@ -2,7 +2,8 @@
 // A #stencil block is the instruction of that name in the hardware model (S14): its refinements are
 // named as the operands, its indices can be paired with the instruction's so that each operand has
 // the instruction's type, direction and dims, what is summed is summed in the operand's type, and
-// distributed operands are held as the instruction wants its fragments.
+// distributed operands are held as the instruction wants its fragments. What a micro-kernel takes
+// is checked in micro_kernel_check.cc.
 #include <algorithm>
 
 #include "stria/base/text.h"
@@ -37,7 +38,10 @@ class StencilCheck {
       if (!sizes_fit(variables)) continue;
       std::vector<const StencilOperand*> operands;
       const Used* first = unmatched(variables, operands);
-      if (!first) return fragments(operands);
+      if (!first) {
+        fragments(operands);
+        return micro_kernel(operands);
+      }
       if (!misfit || operands.size() > fitted) {
         misfit = first;
         fitted = operands.size();
@@ -115,19 +119,25 @@ class StencilCheck {
   }
 
   bool sizes_agree() {
-    std::vector<int64_t> have, want;
+    std::vector<int64_t> have;
     std::vector<std::string> have_text, want_text;
     for (const auto& [name, range] : variables_) {
       have.push_back(range);
       have_text.push_back(fmt::format("{}:{}", plain_name(name), range));
     }
+    size_t open = 0;  // indices of any range
+    bool agree = true;
     for (const auto& [name, range] : stencil_.indices) {
-      if (range != 1) want.push_back(range);
-      want_text.push_back(fmt::format("{}:{}", name, range));
+      want_text.push_back(range == kAnyRange ? name : fmt::format("{}:{}", name, range));
+      if (range == kAnyRange) {
+        ++open;
+      } else if (range != 1) {
+        const auto same = std::find(have.begin(), have.end(), range);
+        agree = agree && same != have.end();
+        if (same != have.end()) have.erase(same);
+      }
     }
-    std::sort(have.begin(), have.end());
-    std::sort(want.begin(), want.end());
-    if (have != want)
+    if (!agree || have.size() != open)
       refuse(fmt::format("it runs over [{}], the stencil '{}' over [{}]", join(have_text, ", "),
                          stencil_.name, join(want_text, ", ")));
     else if (used_.size() != stencil_.operands.size())
@@ -152,7 +162,8 @@ class StencilCheck {
 
   bool sizes_fit(const std::vector<std::string>& variables) const {
     for (const auto& [name, range] : stencil_.indices)
-      if (range != 1 && variables_.at(variable_of(variables, name)) != range) return false;
+      if (range != 1 && range != kAnyRange && variables_.at(variable_of(variables, name)) != range)
+        return false;
     return true;
   }
 
@@ -211,6 +222,15 @@ class StencilCheck {
       for (const auto& [name, form] : operand.fragment)
         if (!owner_agrees(used, operand, *held, name, form)) return;
     }
+  }
+
+  void micro_kernel(const std::vector<const StencilOperand*>& operands) {
+    if (!place_.block->tags.has(tag::kMicroKernel)) return;
+    for (size_t i = 0; i < used_.size(); ++i)
+      check_micro_kernel_operand(
+          place_, stencil_,
+          {operands[i], used_[i].ref, used_[i].accesses[0], dims_of(*operands[i], used_[i])},
+          verdicts_.findings);
   }
 
   // The owner of an element of the operand, where the stencil's fragment has it. Slots are counted

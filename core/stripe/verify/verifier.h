@@ -21,7 +21,7 @@ struct IntrinsicSignature {
 };
 
 // One instruction of a hardware model that does a whole stencil: what a #stencil block of its name
-// is compared with (S14).
+// is compared with (S14). With a symbol, a micro-kernel (S21).
 struct StencilOperand {
   std::string name;  // "A"
   bool written = false;
@@ -30,12 +30,19 @@ struct StencilOperand {
   std::string home;               // memory unit
   // Who holds which element, by owner, over the operand's dims; empty: it is addressed.
   std::vector<std::pair<std::string, BitFieldForm>> fragment;
+  // Of a micro-kernel: the steps that it wants, in elements, by dim; what the first element of each
+  // row is a multiple of.
+  std::map<std::string, int64_t> strides = {};
+  int64_t align_bytes = 1;
 };
+inline constexpr int64_t kAnyRange = -1;
 struct Stencil {
   std::string name;
-  std::string unit;                                      // whose operation it is
-  std::vector<std::pair<std::string, int64_t>> indices;  // with their ranges
+  std::string unit;  // whose operation it is
+  // With their ranges; kAnyRange: any from 2 on.
+  std::vector<std::pair<std::string, int64_t>> indices;
   std::vector<StencilOperand> operands;
+  std::string symbol = {};  // the plugin's function that does it; empty: the hardware does
 };
 
 // Selects among the rules about executed loads and stores, which need integer sets; all other rules
@@ -50,7 +57,7 @@ struct AccessRules {
   bool barriers = true;  // what one lane stores another sees after a barrier (S11)
   bool owners = true;    // elements are touched by the lane that holds them (S12)
   bool poison = true;    // what lies beyond a #clamp view's tensor is not read (S10)
-  bool stencils = true;  // a #stencil block is the model's stencil of its name (S14)
+  bool stencils = true;  // a #stencil block is the model's stencil of its name (S14, S21)
   static AccessRules none() { return {false, false, false, false, false, false, false}; }
   bool operator==(const AccessRules&) const = default;
 };

@@ -330,6 +330,35 @@ stria_string stria_reader_type_name(stria_data_type type);
 uint64_t stria_reader_type_bytes(stria_data_type type);
 
 // -------------------------------------------------------------------------------------------------
+// Changing a program: for passes of the plugin's own (stria_compiler_table.transform). Changes are
+// seen in the texts that these functions give. The structures stay as the program was read, so a
+// pass may look and change in turn. A block is one of stria_reader_view(program); one that lies in a
+// block that was replaced is STRIA_FAILED_PRECONDITION, one of another program
+// STRIA_INVALID_ARGUMENT. On failure nothing has changed. All are @threads handle @blocks no
+// @allocates yes.
+
+// Puts a tag on the block: `name` with the value of `kind`, one of NONE, INTEGER and TEXT. A tag of
+// that name which is there gets the value. The other members are not read. @reenters no
+stria_error* stria_reader_set_tag(stria_reader_program* program, const stria_block* block,
+                                  const stria_tag* tag);
+// Takes it off; a tag that is not there is no failure. @reenters no
+stria_error* stria_reader_remove_tag(stria_reader_program* program, const stria_block* block,
+                                     stria_string name);
+// Puts another block in its place. `text` is one block, in the form of stria_reader_block_text; what
+// its names mean is not looked at. STRIA_INVALID_ARGUMENT as stria_reader_read, with places in
+// `text`. @reenters no
+stria_error* stria_reader_replace(stria_reader_program* program, const stria_block* block,
+                                  stria_string text);
+// The block with the changes so far, as statement 0: "0: #kernel block [i:8] ( // kernel_0\n …".
+// The sink is called once, with the name "stripe". @reenters yes
+stria_error* stria_reader_block_text(const stria_reader_program* program, const stria_block* block,
+                                     stria_text_sink sink, void* state);
+// The program with the changes so far, which is what `transform` gives back. The sink is called
+// once, with the name "stripe". @reenters yes
+stria_error* stria_reader_program_text(const stria_reader_program* program, stria_text_sink sink,
+                                       void* state);
+
+// -------------------------------------------------------------------------------------------------
 // Affine forms. All are @threads any @blocks no @allocates no.
 
 // The value at a point, `count` indices with their values. STRIA_NOT_FOUND names an index that the
@@ -383,6 +412,10 @@ typedef struct stria_tree_view {
   uint64_t grid[3];
   const stria_string* notes;  // what was decided on the way, for people
   uint64_t note_count;
+  // The plugin's functions that the kernel calls, by name, each once: #micro_kernel blocks
+  // (docs/semantics.md S21). A plugin that lacks one of them cannot run the tree.
+  const stria_string* micro_kernels;
+  uint64_t micro_kernel_count;
 } stria_tree_view;
 
 typedef struct stria_reader_tree stria_reader_tree;
@@ -414,6 +447,21 @@ typedef void (*stria_c_kernel)(void* const* arguments, int64_t first, int64_t en
 // Compile the source with these, and with no option that relaxes floating-point arithmetic, such as
 // -ffast-math; link it with -lm.
 #define STRIA_C_FLAGS "-std=c11 -fno-math-errno -fno-trapping-math"
+
+// A micro-kernel: a function of the plugin that does a whole tile, which an instruction of the
+// hardware model names by its `symbol`. Its operands come in the order of their names, their dims
+// in the order of the model's `dims`. operands[i] is the first element of operand i. `sizes` and
+// `strides` have one number for each dim of operand 0, then for each of operand 1, …: how many
+// elements there are along it, and how many elements of memory one step goes. It adds to the operand
+// that is written, only reads the others, and touches nothing else. It may run on several threads at
+// once. What the model asks of strides and alignments holds; a tensor begins at a multiple of 64
+// bytes if the plugin's buffers do, as those of the C++ helper do.
+typedef void (*stria_micro_kernel)(void* const* operands, const int64_t* sizes,
+                                   const int64_t* strides);
+
+// The C source calls a micro-kernel through a variable of that type, whose name is this and the
+// function's: "stria_micro_product_8x8". Set it before a kernel of the source runs.
+#define STRIA_MICRO_KERNEL_VARIABLE "stria_micro_"
 
 typedef struct stria_c_source stria_c_source;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stage semtree: every kernel of #main of a device Stripe as a kernel tree. Options: index=i32|i64,
 // subgroup_lanes=N (subgroups hold matrices), across=true (loads across slots of arrays in
-// registers).
+// registers), calls=true (the emitter calls micro-kernels).
 #include "golden.h"
 #include "stria/semtree/build/build.h"
 #include "stria/semtree/tree/print.h"
@@ -16,6 +16,7 @@ stria::Result<std::string> build_all(const stria::golden::Case& test) {
   stria::semtree::BuildOptions options;
   if (test.option("index") == "i32") options.index_type = stria::DataType::i32;
   options.loads_across_slots = test.option("across") == "true";
+  options.micro_kernels = test.option("calls") == "true";
   if (const std::string lanes = test.option("subgroup_lanes"); !lanes.empty())
     options.subgroup_lanes = std::stoll(lanes);
   std::string out;

@@ -11,6 +11,9 @@ constexpr const char* kKinds[] = {
     "good",            // nothing fails
     "generic_pass",    // a pass of stria, told of a unit that the model does not have
     "plugin_pass",     // the plugin's pass, by its own account
+    "newer_pass",      // it writes Stripe of a later version
+    "garbled_pass",    // it writes what is no Stripe
+    "silent_pass",     // it gives nothing back
     "illegal_pass",    // the plugin's pass gives a program that is not legal
     "crashing_pass",   // the process dies in the plugin's pass
     "build",           // the build
@@ -64,6 +67,9 @@ class FailingCompiler final : public sdk::Compiler {
     if (kind_ == "plugin_pass")
       throw sdk::Error(STRIA_UNSUPPORTED, "the pass '" + std::string(pass) + "' gives up");
     std::string text(stripe);
+    if (kind_ == "silent_pass") return {};
+    if (kind_ == "garbled_pass") return {{"stripe", text.substr(0, text.size() / 2)}};
+    if (kind_ == "newer_pass") return {{"stripe", "stripe 9.0" + text.substr(text.find('\n'))}};
     // A name that nothing has.
     if (const size_t store = text.rfind(" = store("); store != std::string::npos)
       text.insert(store, "_nobody");

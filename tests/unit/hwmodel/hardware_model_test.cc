@@ -6,6 +6,7 @@
 
 #include "stria/base/file.h"
 #include "stria/hwmodel/hardware_model.h"
+#include "stria/hwmodel/micro_kernels.h"
 
 namespace stria {
 namespace {
@@ -244,6 +245,94 @@ TEST(HardwareModel, MistakesNameTheJsonPath) {
   EXPECT_THAT(failure("{}", R"({"clok_mhz": 1})"),
               HasSubstr("device properties:1:2: error: /clok_mhz: unknown key, did you mean "
                         "'clock_mhz'?"));
+}
+
+constexpr const char* kMicroKernel =
+    R"({"mem_units": {"DRAM": {}}, "exec_units": {"CORE": {"instructions": {"product": {"symbol": "product_8x8",
+  "idxs": [{"name": "m", "size": 8}, {"name": "k", "size": -1}],
+  "operands": {
+    "A": {"type": "fp32", "dims": ["m", "k"], "home": "DRAM", "strides": {"k": 1}, "align_bytes": 32},
+    "C": {"type": "fp32", "dims": ["m"], "home": "DRAM", "written": true}}}}}}})";
+
+TEST(HardwareModel, MicroKernels) {
+  const HardwareModel model = load_hardware_model({"m.json", kMicroKernel}).value();
+  const Instruction& product = model.executors.at(0).instructions.at(0);
+  EXPECT_EQ(product.symbol, "product_8x8");
+  EXPECT_EQ(product.indices.at(0).size, 8);
+  EXPECT_EQ(product.indices.at(1).size, kAnySize);
+  EXPECT_EQ(product.operands.at(0).strides, (std::map<std::string, int64_t>{{"k", 1}}));
+  EXPECT_EQ(product.operands.at(0).align_bytes, 32);
+  EXPECT_TRUE(product.operands.at(1).strides.empty());
+  EXPECT_EQ(product.operands.at(1).align_bytes, 1);
+}
+
+TEST(HardwareModel, WhatAMicroKernelCannotTake) {
+  const auto with = [](const std::string& from, const std::string& to) {
+    std::string text = kMicroKernel;
+    return failure(text.replace(text.find(from), from.size(), to));
+  };
+  EXPECT_THAT(with("product_8x8", "product 8x8"),
+              HasSubstr(": error: /exec_units/CORE/instructions/product/symbol: must be "
+                        "the name of a function: letters, digits and '_', a letter first, 60 at "
+                        "most, this is 'product 8x8'"));
+  EXPECT_THAT(with("product_8x8", ""), HasSubstr("must be the name of a function"));
+  EXPECT_THAT(with("\"symbol\"", "\"symbl\""),
+              HasSubstr("product/symbl: unknown key, did you mean 'symbol'?"));
+  EXPECT_THAT(
+      with("\"size\": 8", "\"size\": 1"),
+      HasSubstr("idxs/0/size: 1 is no size of a micro-kernel's index: 2 or more, or -1, which "
+                "is any size from 2 on"));
+  EXPECT_THAT(with("\"size\": -1", "\"size\": -2"), HasSubstr("-2 is outside -1"));
+  EXPECT_THAT(with("\"symbol\": \"product_8x8\",", ""), HasSubstr("-1 is outside 1"));
+  EXPECT_THAT(
+      with("{\"k\": 1}", "{\"n\": 1}"),
+      HasSubstr("operands/A/strides/n: the operand has no dim 'n', did you mean 'm'?, its dims "
+                "are m, k"));
+  EXPECT_THAT(with("{\"k\": 1}", "{\"k\": 0}"), HasSubstr("strides/k: 0 is outside 1"));
+  EXPECT_THAT(with("\"align_bytes\": 32", "\"align_bytes\": 24"),
+              HasSubstr("align_bytes: must be a power of two"));
+  EXPECT_THAT(with("\"align_bytes\": 32", "\"align_bytes\": 128"), HasSubstr("128 is outside 1"));
+  EXPECT_THAT(with("\"align_bytes\"", "\"align_byte\""), HasSubstr("did you mean 'align_bytes'?"));
+  EXPECT_THAT(
+      with(", \"written\": true", ""),
+      HasSubstr("operands: a micro-kernel has one operand that is \"written\": true, this one "
+                "has 0"));
+  EXPECT_THAT(with("\"written\": true",
+                   "\"written\": true, \"fragment\": {\"lane\": \"0\", \"slot\": \"0\"}"),
+              HasSubstr("fragment: lanes hold no operand of the micro-kernel 'product'"));
+  std::string hardware = kMicroKernel;
+  for (const std::string part :
+       {"\"symbol\": \"product_8x8\",", ", {\"name\": \"k\", \"size\": -1}"})
+    hardware.erase(hardware.find(part), part.size());
+  EXPECT_THAT(failure(hardware), HasSubstr("no index 'k'"));
+  hardware.replace(hardware.find("[\"m\", \"k\"]"), 10, "[\"m\"]");
+  EXPECT_THAT(failure(hardware),
+              HasSubstr("operands/A/strides: it is for micro-kernels; 'product' names no symbol"));
+  EXPECT_THAT(failure(R"({"micro_kernels": ["a", "a"]})"),
+              HasSubstr("/micro_kernels/1: \"a\" is listed twice"));
+  EXPECT_THAT(failure(R"({"micro_kernels": ["1"]})"), HasSubstr("must be the name of a function"));
+}
+
+// The device says which functions the plugin has.
+TEST(HardwareModel, MicroKernelsThatThePluginLacks) {
+  const auto check = [](std::string_view device, const std::string& more = "") {
+    std::string text = kMicroKernel;
+    text.insert(1, more);
+    return check_micro_kernels(load_hardware_model({"hw/m.json", text}, {}, device).value(),
+                               "acme");
+  };
+  EXPECT_TRUE(check(R"({"micro_kernels": ["other", "product_8x8"]})").ok());
+  EXPECT_EQ(
+      check(R"({"micro_kernels": ["product_8x9", "other"]})").message(),
+      "m.json:1: /exec_units/CORE/instructions/product/symbol: the plugin 'acme' "
+      "has no micro-kernel 'product_8x8', did you mean 'product_8x9'? (it has product_8x9, "
+      "other): correct the name, or add the function to the plugin");
+  EXPECT_THAT(check("{}").to_string(),
+              HasSubstr("m.json:1: /exec_units/CORE/instructions/product/symbol: the plugin 'acme' "
+                        "calls no micro-kernels, so it has no 'product_8x8': take the instruction "
+                        "'product' out of the model, or report"));
+  // Nothing is called on a machine that is simulated.
+  EXPECT_TRUE(check("{}", R"("simulated": true, )").ok());
 }
 
 // Rule M23.

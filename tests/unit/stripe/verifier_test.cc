@@ -48,7 +48,14 @@ const std::vector<Stencil> kStencils = {
        DataType::fp32,
        {"m", "n"},
        "REG",
-       {{"lane", {0, {{0, 0, 2, 2}, {1, 1, 1, 1}}}}, {"slot", {0, {{1, 0, 1, 1}}}}}}}}};
+       {{"lane", {0, {{0, 0, 2, 2}, {1, 1, 1, 1}}}}, {"slot", {0, {{1, 0, 1, 1}}}}}}}},
+    {"product",
+     "CORE",
+     {{"m", 4}, {"n", 4}, {"k", kAnyRange}},
+     {{"A", false, DataType::fp32, {"m", "k"}, "DRAM", {}},
+      {"B", false, DataType::fp32, {"k", "n"}, "DRAM", {}, {{"n", 1}}, 16},
+      {"C", true, DataType::fp32, {"m", "n"}, "DRAM", {}, {{"n", 1}}, 16}},
+     "product_4x4"}};
 
 VerifyOptions options() {
   VerifyOptions options;
@@ -138,7 +145,9 @@ TEST(Verifier, RulesAboutAccessesAreAskedOneByOne) {
       {&AccessRules::owners, "owners_share_a_slot"},
       {&AccessRules::poison, "poison_read"},
       {&AccessRules::poison, "poison_computed_with"},
-      {&AccessRules::stencils, "stencil_transposed"}};
+      {&AccessRules::stencils, "stencil_transposed"},
+      {&AccessRules::stencils, "micro_kernel_with_other_strides"},
+      {&AccessRules::stencils, "micro_kernel_with_rows_not_aligned"}};
   for (const auto& [rule, file] : kRules) {
     Result<Program> program = parse({file, program_of(text_of(file), false)});
     ASSERT_TRUE(program.ok()) << program.status().to_string();
@@ -162,6 +171,18 @@ TEST(Verifier, StripeTopPasses) {
   EXPECT_EQ(report.accesses, 5);
   EXPECT_EQ(report.proved_by_box, 4);  // the padded input needs its constraints
   EXPECT_EQ(report.unknown_accesses, 0);
+}
+
+// Rule S21: the files micro_kernel_….stripe say what is refused. Nobody refuses a block for a model
+// that nobody gives, and its right program is that of the block without the tag.
+TEST(Verifier, MicroKernelsWithoutAModel) {
+  Result<Program> program =
+      parse({"micro", program_of(text_of("micro_kernel_with_other_strides"), false)});
+  ASSERT_TRUE(program.ok()) << program.status().to_string();
+  VerifyOptions none = options();
+  none.stencils = nullptr;
+  EXPECT_TRUE(verify(*program, none).ok());
+  EXPECT_FALSE(verify(*program, options()).ok());
 }
 
 // One kernel over A and B, both fp32[8, 16].

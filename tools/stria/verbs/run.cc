@@ -19,6 +19,7 @@
 #include "repeat/reproducer_file.h"
 #include "report.h"
 #include "result_memory.h"
+#include "stria/base/text.h"
 #include "stria/runtime/check.h"
 #include "stria/runtime/compile_driver.h"
 #include "stria/runtime/device_selector.h"
@@ -171,7 +172,12 @@ Outcome check_results(const Compilation& compilation, const std::vector<HostTens
     std::fprintf(stderr, "stria: %lld conversions from float to integer were out of range\n",
                  static_cast<long long>(events.conversion_overflow));
   if (wrong.empty()) return Outcome();
-  return Outcome(ExitCode::device, make_error(StatusCode::data_loss, "wrong results: {}", wrong));
+  // The vendor's own functions are the first to look at.
+  const std::vector<std::string> calls = micro_kernel_calls(compilation.device);
+  const std::string called =
+      calls.empty() ? "" : "; its kernels call functions of the plugin: " + join(calls, "; ");
+  return Outcome(ExitCode::device,
+                 make_error(StatusCode::data_loss, "wrong results: {}{}", wrong, called));
 }
 
 // Runs once, kernel by kernel; writes the first one that is wrong into `folder`.
@@ -300,9 +306,11 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
       std::printf("%s\n", describe_tensor(name, results[i]).c_str());
   }
   if (options.profile)
-    std::printf("%s\n", describe_profile(profile,
-                                         kernel_operations(Inside::compilation(executable).generic))
-                            .c_str());
+    std::printf(
+        "%s%s\n",
+        describe_profile(profile, kernel_operations(Inside::compilation(executable).generic))
+            .c_str(),
+        describe_micro_kernels(Inside::compilation(executable).device, profile.kernels).c_str());
   // What the plugin does when its objects go takes nothing away.
   std::fflush(stdout);
   return checked;

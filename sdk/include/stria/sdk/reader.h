@@ -174,6 +174,7 @@ class ReaderProgram {
   const stria_program_view& operator*() const { return *stria_reader_view(handle_.get()); }
   const stria_program_view* operator->() const { return stria_reader_view(handle_.get()); }
   const stria_reader_program* handle() const { return handle_.get(); }
+  stria_reader_program* changing() { return handle_.get(); }
   void reset(stria_reader_program* program) { handle_.reset(program); }
 
  private:
@@ -195,6 +196,51 @@ inline PointerList<stria_kernel_block> kernels(const stria_program_view& program
 }
 inline PointerList<stria_kernel_argument> arguments(const stria_kernel_block& kernel) {
   return {kernel.arguments, kernel.argument_count};
+}
+
+// ---- changes, for passes of the plugin's own
+
+// `#name`, `#name=number`, `#name="text"`.
+inline ReaderError set_tag(ReaderProgram& program, const stria_block& block,
+                           std::string_view name) {
+  stria_tag tag{};
+  tag.size = sizeof tag;
+  tag.name = string_of(name);
+  return ReaderError(stria_reader_set_tag(program.changing(), &block, &tag));
+}
+inline ReaderError set_tag(ReaderProgram& program, const stria_block& block, std::string_view name,
+                           int64_t value) {
+  stria_tag tag{};
+  tag.size = sizeof tag;
+  tag.name = string_of(name);
+  tag.kind = STRIA_VALUE_INTEGER;
+  tag.integer = value;
+  return ReaderError(stria_reader_set_tag(program.changing(), &block, &tag));
+}
+inline ReaderError set_tag(ReaderProgram& program, const stria_block& block, std::string_view name,
+                           std::string_view value) {
+  stria_tag tag{};
+  tag.size = sizeof tag;
+  tag.name = string_of(name);
+  tag.kind = STRIA_VALUE_TEXT;
+  tag.text = string_of(value);
+  return ReaderError(stria_reader_set_tag(program.changing(), &block, &tag));
+}
+inline ReaderError remove_tag(ReaderProgram& program, const stria_block& block,
+                              std::string_view name) {
+  return ReaderError(stria_reader_remove_tag(program.changing(), &block, string_of(name)));
+}
+inline ReaderError replace(ReaderProgram& program, const stria_block& block,
+                           std::string_view text) {
+  return ReaderError(stria_reader_replace(program.changing(), &block, string_of(text)));
+}
+inline void append_text(void* state, stria_string name, stria_string text);
+inline ReaderError print(const ReaderProgram& program, const stria_block& block,
+                         std::string* text) {
+  return ReaderError(stria_reader_block_text(program.handle(), &block, append_text, text));
+}
+inline ReaderError print(const ReaderProgram& program, std::string* text) {
+  return ReaderError(stria_reader_program_text(program.handle(), append_text, text));
 }
 
 // ---- affine forms
@@ -238,6 +284,11 @@ inline ReaderError build_tree(const ReaderProgram& program, uint64_t kernel, Rea
 }
 inline ReaderError print(const ReaderTree& tree, std::string* text) {
   return ReaderError(stria_reader_tree_text(tree.handle(), append_text, text));
+}
+
+// The plugin's functions that the tree calls.
+inline ValueList<stria_string> micro_kernels(const stria_tree_view& tree) {
+  return {tree.micro_kernels, tree.micro_kernel_count};
 }
 
 // Kernels as C11; see stria/reader.h.
