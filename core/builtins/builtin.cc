@@ -124,14 +124,20 @@ Result<DataType> cast_type(const Builtin& builtin, int64_t bits) {
                            : name == "as_uint"   ? "u"
                                                  : "";
   if (kind.empty()) {
-    if (bits == 0) return DataType::boolean;
-    return invalid_argument("{} takes no width, got {}", name, bits);
+    if (bits != 0) return invalid_argument("{} takes no width, got {}", name, bits);
+    return *parse_tensor_type(name.substr(3));  // behind "as_"
   }
-  if (auto type = parse_data_type(fmt::format("{}{}", kind, bits)); type && bits > 0) return *type;
+  // Of floats below 16 bits there are several of a width: each has a function of its own.
+  const bool several = kind == "fp" && bits < 16;
+  if (auto type = parse_tensor_type(fmt::format("{}{}", kind, bits)); type && bits > 0 && !several)
+    return *type;
+  if (several && (bits == 4 || bits == 8))
+    return invalid_argument("{} to {} bits: write {}", name, bits,
+                            bits == 4 ? "as_fp4(x)" : "as_fp8_e4m3(x) or as_fp8_e5m2(x)");
   return invalid_argument("{} to {} bits: the widths are {}", name, bits,
                           kind == "fp"   ? "16, 32, 64"
                           : kind == "bf" ? "16"
-                                         : "8, 16, 32, 64");
+                                         : "2, 4, 8, 16, 32, 64");
 }
 
 Result<std::vector<int64_t>> broadcast_sizes(std::span<const std::vector<int64_t>> operands) {

@@ -152,7 +152,8 @@ DataType result_type(const Builtin& builtin, DataType op_type);
 bool allows(const Builtin& builtin, DataType op_type);
 
 // as_float(x, bits), as_bfloat(x, 16), as_int(x, bits), as_uint(x, bits), as_bool(x) become
-// ident.T; `bits` is 0 where the call has none. invalid_argument names the widths that exist.
+// ident.T, unless T is packed; as_fp8_e4m3(x), as_fp8_e5m2(x), as_fp4(x) give packed types. `bits`
+// is 0 where the call has none. invalid_argument names the widths that exist.
 Result<DataType> cast_type(const Builtin& builtin, int64_t bits);
 
 // Numpy's rule: aligned at the last dimension, a size of 1 stretches. invalid_argument names the

@@ -250,13 +250,28 @@ inline Tensor as_float(const Tensor& x, int64_t bits) { return call("as_float", 
 //   R = as_bfloat(A, 16);
 inline Tensor as_bfloat(const Tensor& x, int64_t bits) { return call("as_bfloat", {x, bits}); }
 
-// Conversion to a signed integer of 8, 16, 32 or 64 bits: integers wrap; floats truncate and
+// Conversion to fp8_e4m3, a packed float of 8 bits with 3 bits of fraction, rounded to nearest,
+// ties to even. Beyond 448, which is the largest number, NaN.
+//   R = as_fp8_e4m3(A);
+inline Tensor as_fp8_e4m3(const Tensor& x) { return call("as_fp8_e4m3", {x}); }
+
+// Conversion to fp8_e5m2, a packed float of 8 bits with 2 bits of fraction, rounded to nearest,
+// ties to even. Beyond 57344, which is the largest number, infinity.
+//   R = as_fp8_e5m2(A);
+inline Tensor as_fp8_e5m2(const Tensor& x) { return call("as_fp8_e5m2", {x}); }
+
+// Conversion to fp4, a packed float of 4 bits with 1 bit of fraction, rounded to nearest, ties to
+// even. Beyond 6, which is the largest number, 6; of NaN 0.
+//   R = as_fp4(A);
+inline Tensor as_fp4(const Tensor& x) { return call("as_fp4", {x}); }
+
+// Conversion to a signed integer of 2, 4, 8, 16, 32 or 64 bits: integers wrap; floats truncate and
 // saturate, NaN gives 0.
 //   R = as_int(A, 8);
 inline Tensor as_int(const Tensor& x, int64_t bits) { return call("as_int", {x, bits}); }
 
-// Conversion to an unsigned integer of 8, 16, 32 or 64 bits: integers wrap; floats truncate and
-// saturate, NaN gives 0.
+// Conversion to an unsigned integer of 2, 4, 8, 16, 32 or 64 bits: integers wrap; floats truncate
+// and saturate, NaN gives 0.
 //   R = as_uint(A, 8);
 inline Tensor as_uint(const Tensor& x, int64_t bits) { return call("as_uint", {x, bits}); }
 
@@ -322,6 +337,15 @@ inline Dim broadcast(const Dim& n, const Dim& m) { return Dim::call("broadcast",
 // The number that both are; an error if they differ.
 //   S = match(N, M);
 inline Dim match(const Dim& n, const Dim& m) { return Dim::call("match", {n, m}); }
+
+// The nearest number, ties to even, of a float format with so many binary places behind the leading
+// digit and with exponents from lowest to highest; smaller numbers have the places of the lowest
+// exponent, larger ones become infinity. In fp32, of fp64 in fp64.
+//   R = round_binary(X, 3, -6, 8);
+inline Tensor round_binary(const Tensor& x, const Dim& places, const Dim& lowest,
+                           const Dim& highest) {
+  return call("round_binary", {x, places, lowest, highest});
+}
 
 // Random numbers for a tensor of the given sizes, from the state S of type u32[3, 2048]. prng_value
 // and prng_state take out what it made.

@@ -116,14 +116,27 @@ Arithmetic arithmetic_of(const Builtin& builtin) {
          : name == "mul" ? Arithmetic::mul
                          : Arithmetic::other;
 }
+// Is `product` that of a and b, and a normal number of the type or 0? Then nothing is rounded:
+// scaling by a power of two leaves the digits as they are.
+bool is_exact_product(const Format& format, double a, double b, double product) {
+  if (a == 0 || b == 0) return product == 0;
+  if (!(std::fabs(product) >= format.min_normal && std::fabs(product) <= format.max)) return false;
+  if (format.spacing == 0x1p-23) return static_cast<float>(product) == product;
+  return format.spacing == 0x1p-52 && std::fma(a, b, -product) == 0;
+}
+
 template <Arithmetic op>
 Bounded arithmetic(const Format& format, const Bounded& a, const Bounded& b) {
   Bounded out;
   if constexpr (op == Arithmetic::mul) {
     out.value = a.value * b.value;
     // 0 * inf: an exact operand brings no error, whatever the other is.
-    if (a.bound != 0 || b.bound != 0)
+    if (a.bound != 0 || b.bound != 0) {
       out.bound = std::fabs(a.value) * b.bound + std::fabs(b.value) * a.bound + a.bound * b.bound;
+    } else if (is_exact_product(format, a.value, b.value, out.value)) {
+      out.undecided = a.undecided || b.undecided;
+      return out;
+    }
   } else {
     out.value = op == Arithmetic::add ? a.value + b.value : a.value - b.value;
     out.bound = a.bound + b.bound;

@@ -5,7 +5,8 @@
 // * a sum of n terms t: gamma(n + 1) * sum|t| + sum of the terms' bounds, where
 //   gamma(k) = k u / (1 - k u) and u is the unit roundoff of the aggregation type (any order of
 //   summation, fma or not);
-// * a builtin: the operands' bounds carried to first order, plus the record's ULP bound;
+// * a builtin: the operands' bounds carried to first order, plus the record's ULP bound. A product
+//   of exact operands that needs no rounding has none;
 // * a store: one rounding to a narrower storage type.
 //
 // On a device that takes subnormal numbers for zero (InterpOptions::flushed, rule M23), an operand

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An elementwise statement becomes one kernel: a load per tensor, the expression, one store.
-#include <algorithm>
-#include <bit>
-#include <map>
-#include <memory_resource>
-#include <unordered_map>
-
+#include "stria/lower/element_nodes.h"
 #include "stria/lower/lowering.h"
 #include "stria/lower/unwritten.h"
 #include "stria/stripe/tags.h"
@@ -38,12 +33,6 @@ std::vector<std::string> inherited_names(const Lowering& lowering,
   return names;
 }
 
-std::string constant_name(const Scalar& value) {
-  bool is_zero = is_float(value.type) ? value.f == 0 : value.i == 0;
-  bool is_one = is_float(value.type) ? value.f == 1 : value.i == 1;
-  return is_zero ? "zero" : is_one ? "one" : "c";
-}
-
 }  // namespace
 
 Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& statement,
@@ -72,81 +61,21 @@ Status lower_elementwise(Lowering& lowering, const tile::BoundStatement& stateme
     if (out.sizes[d] != 1) block.idxs.push_back({names[d], out.sizes[d], {}, {}});
   }
 
-  // Exactly what it needs: this is most of the memory of a program of many statements.
-  const auto loaded =
-      std::count_if(elementwise.nodes.begin(), elementwise.nodes.end(),
-                    [](const BoundNode& node) { return node.kind == BoundNode::Kind::load; });
-  block.refs.reserve(static_cast<size_t>(loaded) + 1);
-  block.stmts.reserve(elementwise.nodes.size() + 1);
-
-  std::vector<std::string> tags;
-  tags.reserve(elementwise.nodes.size() + 2);
-  tags.insert(tags.end(), {stripe::tag::kEltwise, stripe::tag::kKernel});
-  KernelScratch scratch;
-  Names scalars(scratch.resource());
-  scalars.fresh(out.name);  // for the last node
-  // A tensor is loaded once; a constant, by type and bits, stands once.
-  std::pmr::unordered_map<tile::TensorId, std::string> loads(scratch.resource());
-  std::pmr::map<std::pair<DataType, uint64_t>, std::string> constants(scratch.resource());
-  std::vector<std::string> values(elementwise.nodes.size());
-  for (size_t i = 0; i < elementwise.nodes.size(); ++i) {
-    const BoundNode& node = elementwise.nodes[i];
-    bool last = i + 1 == elementwise.nodes.size();
-    auto name_result = [&](const std::string& base) {
-      values[i] = last ? out.name : scalars.fresh(base);
-    };
-    switch (node.kind) {
-      case BoundNode::Kind::load: {
-        auto [at, added] = loads.emplace(node.tensor, "");
-        if (added) {
-          const tile::BoundTensor& tensor = lowering.tensor(node.tensor);
-          at->second = scalars.fresh(tensor.name);
-          std::vector<Affine> access;
-          access.reserve(tensor.sizes.size());
-          for (size_t d = 0; d < tensor.sizes.size(); ++d)
-            access.push_back(tensor.sizes[d] == 1
-                                 ? Affine(0)
-                                 : coordinate[aligned(d, tensor.sizes.size(), coordinate.size())]);
-          block.refs.push_back(
-              lowering.element(RefDir::in, node.tensor, tensor.name, std::move(access)));
-          block.stmts.emplace_back(stripe::Load{tensor.name, at->second});
-        }
-        values[i] = at->second;
-        break;
-      }
-      case BoundNode::Kind::constant: {
-        auto [at, added] = constants.emplace(
-            std::pair(node.value.type, std::bit_cast<uint64_t>(node.value.i)), "");
-        if (added) {
-          name_result(constant_name(node.value));
-          at->second = values[i];
-          block.stmts.emplace_back(stripe::Constant{values[i], node.value});
-        }
-        values[i] = at->second;
-        break;
-      }
-      case BoundNode::Kind::index:
-        name_result("index");
-        block.stmts.emplace_back(
-            stripe::LoadIndex{coordinate[static_cast<size_t>(node.axis)], values[i], node.type});
-        tags.push_back(stripe::tag::kEltwiseFunction + std::string("index"));
-        break;
-      case BoundNode::Kind::call: {
-        name_result(node.function);
-        std::vector<std::string> inputs;
-        inputs.reserve(node.args.size());
-        for (int arg : node.args) inputs.push_back(values[static_cast<size_t>(arg)]);
-        block.stmts.emplace_back(
-            stripe::Intrinsic{node.function, node.operation_type, {values[i]}, std::move(inputs)});
-        tags.push_back(stripe::tag::kEltwiseFunction + node.function);
-        break;
-      }
-    }
-  }
+  ElementNodes nodes(lowering, block, out.name);
+  const auto access = [&](const BoundNode& node) {
+    const std::vector<int64_t>& sizes = lowering.tensor(node.tensor).sizes;
+    std::vector<Affine> at;
+    at.reserve(sizes.size());
+    for (size_t d = 0; d < sizes.size(); ++d)
+      at.push_back(sizes[d] == 1 ? Affine(0)
+                                 : coordinate[aligned(d, sizes.size(), coordinate.size())]);
+    return at;
+  };
+  const std::string last = nodes.add(elementwise.nodes, access, coordinate);
   block.refs.push_back(lowering.element(RefDir::out, lowering.joined().place(elementwise.out),
                                         out.name, std::move(coordinate)));
-  block.stmts.emplace_back(stripe::Store{values.back(), out.name});
-  block.tags = sorted_tags(std::move(tags));
+  block.stmts.emplace_back(stripe::Store{last, out.name});
+  block.tags = nodes.take_tags();
   lowering.add_kernel(std::move(block));
   return {};
 }

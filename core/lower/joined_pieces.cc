@@ -154,7 +154,9 @@ void JoinedPieces::count_reads() {
 // Does the program make it, for one statement alone?
 bool JoinedPieces::is_own(TensorId id) const {
   const tile::BoundTensor& tensor = program_.tensors[static_cast<size_t>(id)];
-  return !tensor.is_input && !tensor.is_output && of(id).reads == 1 && of(id).writer >= 0;
+  // Elements of an output of packed type are read once more than statements say.
+  return !tensor.is_input && !tensor.is_output && !tensor.packed && of(id).reads == 1 &&
+         of(id).writer >= 0;
 }
 
 bool JoinedPieces::is_like(TensorId a, TensorId b) const {

@@ -2,6 +2,7 @@
 #include "stria/lower/lower.h"
 
 #include "stria/lower/lowering.h"
+#include "stria/lower/packed_ends.h"
 #include "stria/stripe/tags.h"
 
 namespace stria {
@@ -30,10 +31,14 @@ Status at_statement(const tile::BoundProgram& program, const tile::BoundStatemen
 
 }  // namespace
 
-Result<stripe::Program> lower(const tile::BoundProgram& program,
-                              std::vector<Diagnostic>* warnings) {
+Result<stripe::Program> lower(const tile::BoundProgram& given, std::vector<Diagnostic>* warnings) {
   using namespace lower_detail;
+  const std::optional<PackedEnds> packed = packed_ends(given);
+  const tile::BoundProgram& program = packed ? packed->program : given;
   Lowering lowering(program, warnings);
+  if (packed)
+    for (const PackedStep& step : packed->unpack)
+      STRIA_RETURN_IF_ERROR(lower_unpack(lowering, step));
   for (const tile::BoundStatement& statement : program.statements) {
     lowering.begin_statement(statement);
     Status status = std::visit(
@@ -58,6 +63,9 @@ Result<stripe::Program> lower(const tile::BoundProgram& program,
                           kMaxKernels);
     if (!status.ok()) return at_statement(program, statement, status);
   }
+  lowering.begin_statement({});
+  if (packed)
+    for (const PackedStep& step : packed->pack) STRIA_RETURN_IF_ERROR(lower_pack(lowering, step));
 
   stripe::Block main;
   main.name = "main";

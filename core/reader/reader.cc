@@ -26,6 +26,7 @@ using namespace stria;
 static_assert(STRIA_READER_STRIPE_MAJOR == stripe::kTextMajor &&
               STRIA_READER_STRIPE_MINOR == stripe::kTextMinorOfAgents);
 static_assert(STRIA_FP64 + 1 == kDataTypeCount);
+static_assert(STRIA_U2 + 1 == kAllDataTypeCount);
 
 struct stria_reader_program {
   stripe::Program program;

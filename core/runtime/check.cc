@@ -18,7 +18,7 @@ Result<const HostTensor*> aligned(const HostTensor& tensor, std::list<HostTensor
 
 interp::TensorArg argument_of(const std::string& name, const HostTensor& tensor) {
   // The interpreter writes to outputs only, and those given here are inputs or results.
-  return {name, const_cast<std::byte*>(tensor.data()), dense_shape(tensor.type(), tensor.sizes())};
+  return {name, const_cast<std::byte*>(tensor.data()), memory_shape(tensor.type(), tensor.sizes())};
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ std::vector<TensorInfo> infos_of(const tile::BoundProgram& bound,
                                  const std::vector<tile::TensorId>& ids) {
   std::vector<TensorInfo> infos;
   for (tile::TensorId id : ids)
-    infos.push_back({bound.tensors[id].name, bound.tensors[id].type, bound.tensors[id].sizes});
+    infos.push_back(
+        {bound.tensors[id].name, bound.tensors[id].outside_type(), bound.tensors[id].sizes});
   return infos;
 }
 
@@ -53,7 +54,7 @@ Result<std::vector<size_t>> positions_of(const exec::Plan& plan, const std::vect
     if (at == infos.size())
       return internal_error("device Stripe has a tensor '{}' that the program does not have",
                             tensor.name);
-    if (tensor.shape != dense_shape(infos[at].type, infos[at].sizes))
+    if (tensor.shape != memory_shape(infos[at].type, infos[at].sizes))
       return unsupported(
           "device Stripe has '{}', which belongs to the caller, not as {} row by row", tensor.name,
           to_string(infos[at].type, infos[at].sizes));

@@ -86,7 +86,7 @@ Result<Tensor> Device::import_tensor(std::span<std::byte> memory, DataType type,
   TensorType wanted{type, std::move(sizes)};
   STRIA_ASSIGN(auto state, Tensor::State::without_memory(state_->memory, state_->order,
                                                          std::move(wanted), "imported tensor"));
-  const uint64_t bytes = static_cast<uint64_t>(state->element_count * byte_size(type));
+  const uint64_t bytes = static_cast<uint64_t>(bytes_of(type, state->element_count));
   if (memory.size() != bytes)
     return invalid_argument("an imported tensor {} has {} bytes, the memory {}",
                             to_string(type, state->type.sizes), bytes, memory.size());

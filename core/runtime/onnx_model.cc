@@ -48,7 +48,7 @@ OnnxInput input_of(const onnx::ValueInfo& info) {
   out.name = info.name;
   out.element = element_text(info.type);
   if (info.type.kind != onnx::ValueType::Kind::tensor) return out;
-  out.type = onnx::tile_type_of(info.type.type);
+  out.type = onnx::outside_type_of(info.type.type);
   out.has_dims = info.type.dims.has_value();
   if (info.type.dims)
     for (const onnx::Dimension& dim : *info.type.dims)

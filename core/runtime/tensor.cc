@@ -21,7 +21,7 @@ Result<std::shared_ptr<Tensor::State>> Tensor::State::create(const exec::DeviceM
                                                              std::string_view what) {
   STRIA_ASSIGN(auto state, without_memory(memory, std::move(order), std::move(type), what));
   auto buffer =
-      memory.allocate(static_cast<uint64_t>(state->element_count * byte_size(state->type.type)),
+      memory.allocate(static_cast<uint64_t>(bytes_of(state->type.type, state->element_count)),
                       fmt::format("{} {}", what, to_string(state->type)), "the caller");
   if (!buffer.ok()) return buffer.status().with_context(what);
   state->buffer = std::move(*buffer);
@@ -90,7 +90,7 @@ struct MappedTensor::State {
 const TensorType& Tensor::tensor_type() const { return state_->type; }
 int64_t Tensor::element_count() const { return state_->element_count; }
 uint64_t Tensor::byte_count() const {
-  return static_cast<uint64_t>(state_->element_count * byte_size(type()));
+  return static_cast<uint64_t>(bytes_of(type(), state_->element_count));
 }
 
 Result<MappedTensor> Tensor::map(bool current) const {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The element types of stria. Their names are spelled the same in Stripe text, JSON, on the command
 // line and here; their numbers are part of the C ABI.
+//
+// Programs compute with the first thirteen. The packed types after them are types of inputs and
+// outputs alone (rule T14 of docs/semantics/types.md): inside a program their elements are held in
+// i8, u8 or fp32, so that no pass and no device knows of them.
 #pragma once
 
 #include <cstdint>
@@ -28,20 +32,41 @@ enum class DataType : uint8_t {
   bf16 = 10,  // upper half of binary32
   fp32 = 11,
   fp64 = 12,
+  // Packed: the first element in the lowest bits of the first byte, zeros behind the last one.
+  fp8_e4m3 = 13,  // 3 bits of fraction, largest 448, NaN, no infinity
+  fp8_e5m2 = 14,  // 2 bits of fraction, largest 57344, infinities, NaN: the upper half of fp16
+  fp4 = 15,       // e2m1: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives
+  i4 = 16,
+  u4 = 17,
+  i2 = 18,
+  u2 = 19,
 };
+// Of the types that programs compute with; the packed ones have the numbers from here on.
 inline constexpr int kDataTypeCount = 13;
+inline constexpr int kAllDataTypeCount = 20;
 
 STRIA_API std::string_view name_of(DataType type);
+// One of the types that programs compute with.
 STRIA_API std::optional<DataType> parse_data_type(std::string_view name);
-// Every name, in the order of the numbers.
+// Their names, in the order of the numbers.
 STRIA_API const std::vector<std::string>& data_type_names();
+// One of the types that inputs and outputs have: also a packed one.
+STRIA_API std::optional<DataType> parse_tensor_type(std::string_view name);
+STRIA_API const std::vector<std::string>& tensor_type_names();
 
-// Bytes of one element.
+STRIA_API bool is_packed(DataType type);
+// What elements of a packed type are held in while a program runs: i8, u8 or fp32. Other types:
+// the type itself.
+STRIA_API DataType held_type(DataType type);
+
+// Bytes of one element. Not for types of less than 8 bits, whose elements share bytes: bytes_of.
 STRIA_API int64_t byte_size(DataType type);
-// 1 for bool, else 8 * byte_size.
+// Bytes of so many elements, one behind the other.
+STRIA_API int64_t bytes_of(DataType type, int64_t elements);
+// 1 for bool, 4 for i4; 8 * byte_size for what takes whole bytes.
 STRIA_API int bit_width(DataType type);
 STRIA_API bool is_float(DataType type);
-// i8 … u64; false for bool.
+// i8 … u64 and i4 … u2; false for bool.
 STRIA_API bool is_integer(DataType type);
 STRIA_API bool is_signed_integer(DataType type);
 STRIA_API bool is_unsigned_integer(DataType type);
@@ -49,13 +74,15 @@ STRIA_API bool is_unsigned_integer(DataType type);
 STRIA_API bool has_all_values_of(DataType wide, DataType type);
 
 // The type a sum or product of elements of `type` is kept in while it grows: i32 for i8 and i16,
-// u32 for u8 and u16, fp32 for fp16 and bf16, otherwise the type itself.
+// u32 for u8 and u16, fp32 for fp16 and bf16, otherwise the type itself; of a packed type, that of
+// what it is held in.
 STRIA_API DataType accumulation_type(DataType type);
-// The type arithmetic on `type` is done in: fp32 for fp16 and bf16 (storage types), else itself.
+// The type arithmetic on `type` is done in: fp32 for fp16 and bf16 (storage types), held_type for
+// packed types, else itself.
 STRIA_API DataType compute_type(DataType type);
 
-// The element type that a C++ type is. fp16, bf16 and bool have none: their tensors go in and out
-// as bytes.
+// The element type that a C++ type is. fp16, bf16, bool and the packed types have none: their
+// tensors go in and out as bytes.
 template <typename T>
 constexpr DataType data_type_of() {
   if constexpr (std::is_same_v<T, float>)

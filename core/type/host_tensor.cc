@@ -37,6 +37,7 @@ Result<HostTensor> HostTensor::create(DataType type, std::vector<int64_t> sizes,
   if (!tensor.data_)
     return make_error(StatusCode::out_of_memory, "{}: no host memory for {} bytes ({})", what,
                       bytes, to_string(type, tensor.sizes_));
+  if (is_packed(type) && bytes > 0) tensor.data_.get()[bytes - 1] = std::byte{0};
   return tensor;
 }
 
@@ -57,7 +58,8 @@ Result<HostTensor> HostTensor::view(DataType type, std::vector<int64_t> sizes,
 }
 
 bool HostTensor::is_aligned() const {
-  return reinterpret_cast<uintptr_t>(data()) % static_cast<uintptr_t>(byte_size(type_)) == 0;
+  return is_packed(type_) ||
+         reinterpret_cast<uintptr_t>(data()) % static_cast<uintptr_t>(byte_size(type_)) == 0;
 }
 
 Result<HostTensor> HostTensor::clone() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor's elements in the memory of this process: dense, row-major (C order), native byte order.
-// What readers of tensor files make, writers of them take and copies to and from devices use.
+// A tensor's elements in the memory of this process: dense, row-major (C order), native byte order,
+// those of packed types in the bits of bytes as data_type.h says. What readers of tensor files
+// make, writers of them take and copies to and from devices use.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,9 @@ namespace stria {
 // synchronised.
 class STRIA_API HostTensor {
  public:
-  // Elements have unspecified values. invalid_argument for negative sizes or more bytes than int64
-  // holds, out_of_memory if the host has no room; `what` names the tensor in the message.
+  // Elements have unspecified values, the bits behind the last one of a packed type are zero.
+  // invalid_argument for negative sizes or more bytes than int64 holds, out_of_memory if the host
+  // has no room; `what` names the tensor in the message.
   static Result<HostTensor> create(DataType type, std::vector<int64_t> sizes,
                                    std::string_view what);
 
@@ -34,7 +36,7 @@ class STRIA_API HostTensor {
   // Elements per dimension, outermost first; empty for a scalar.
   const std::vector<int64_t>& sizes() const { return sizes_; }
   int64_t element_count() const { return element_count_; }
-  size_t byte_count() const { return static_cast<size_t>(element_count_ * byte_size(type_)); }
+  size_t byte_count() const { return static_cast<size_t>(bytes_of(type_, element_count_)); }
   // Aligned to 64 bytes, unless they are a view's; null in a default-made tensor.
   std::byte* data() { return data_.get(); }
   const std::byte* data() const { return data_.get(); }
@@ -44,7 +46,7 @@ class STRIA_API HostTensor {
   bool is_aligned() const;
 
   Result<HostTensor> clone() const;
-  // The same bytes read as another type of the same size (u16 as bf16).
+  // The same bytes read as another type of the same size (u16 as bf16, u8 as fp8_e4m3).
   void reinterpret_as(DataType type);
 
  private:

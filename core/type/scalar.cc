@@ -8,6 +8,7 @@
 #include "stria/base/status.h"
 #include "stria/base/text.h"
 #include "stria/type/half.h"
+#include "stria/type/small_float.h"
 
 namespace stria {
 namespace {
@@ -24,6 +25,29 @@ template <typename T>
 void write(void* data, int64_t index, T value) {
   std::memcpy(static_cast<char*>(data) + index * static_cast<int64_t>(sizeof(T)), &value,
               sizeof(T));
+}
+
+// Elements that share bytes: the place of one in its byte.
+struct Place {
+  int64_t byte;
+  int shift;
+  int mask;  // of the element, in the lowest bits
+};
+Place place_of(DataType type, int64_t index) {
+  const int bits = bit_width(type), shared = 8 / bits;
+  return {index / shared, static_cast<int>(index % shared) * bits, (1 << bits) - 1};
+}
+
+uint32_t read_packed(DataType type, const void* data, int64_t index) {
+  const Place at = place_of(type, index);
+  return static_cast<uint32_t>(read<uint8_t>(data, at.byte) >> at.shift & at.mask);
+}
+
+void write_packed(DataType type, void* data, int64_t index, uint32_t bits) {
+  const Place at = place_of(type, index);
+  const int others = read<uint8_t>(data, at.byte) & ~(at.mask << at.shift);
+  write(data, at.byte,
+        static_cast<uint8_t>(others | (static_cast<int>(bits) & at.mask) << at.shift));
 }
 
 int64_t saturate(double value, DataType to) {
@@ -87,7 +111,7 @@ Scalar convert(const Scalar& value, DataType to) {
       return Scalar::of_float(to, f);
     }
     if (to == DataType::fp64) return Scalar::of_float(to, value.to_double());
-    // The 16-bit types: beyond 2^53 rounding to odd first keeps the second rounding innocent.
+    // The smaller types: beyond 2^53 rounding to odd first keeps the second rounding innocent.
     double f = value.to_double();
     bool exact = value.type == DataType::u64
                      ? f < 0x1p64 && static_cast<uint64_t>(f) == static_cast<uint64_t>(value.i)
@@ -115,8 +139,10 @@ double round_to(DataType type, double value) {
     case DataType::fp16: return fp16_to_double(fp16_from_double(value));
     case DataType::bf16: return bf16_to_double(bf16_from_double(value));
     case DataType::fp32: return static_cast<float>(value);
-    default: return value;
+    default: break;
   }
+  const SmallFloat* const format = small_float_of(type);
+  return format ? small_float_from_bits(*format, bits_from_double(*format, value)) : value;
 }
 
 int64_t wrap_to(DataType type, int64_t value) {
@@ -128,6 +154,10 @@ int64_t wrap_to(DataType type, int64_t value) {
     case DataType::u8: return static_cast<uint8_t>(value);
     case DataType::u16: return static_cast<uint16_t>(value);
     case DataType::u32: return static_cast<uint32_t>(value);
+    case DataType::u4: return value & 15;
+    case DataType::u2: return value & 3;
+    case DataType::i4: return ((value & 15) ^ 8) - 8;
+    case DataType::i2: return ((value & 3) ^ 2) - 2;
     default: return value;
   }
 }
@@ -149,6 +179,15 @@ Scalar load_scalar(DataType type, const void* data, int64_t index) {
     case DataType::bf16: out.f = bf16_to_double(read<uint16_t>(data, index)); break;
     case DataType::fp32: out.f = read<float>(data, index); break;
     case DataType::fp64: out.f = read<double>(data, index); break;
+    case DataType::fp8_e4m3:
+    case DataType::fp8_e5m2:
+    case DataType::fp4:
+      out.f = small_float_from_bits(*small_float_of(type), read_packed(type, data, index));
+      break;
+    case DataType::i4:
+    case DataType::u4:
+    case DataType::i2:
+    case DataType::u2: out.i = wrap_to(type, read_packed(type, data, index)); break;
   }
   return out;
 }
@@ -169,6 +208,15 @@ void store_scalar(DataType type, void* data, int64_t index, const Scalar& from) 
     case DataType::bf16: write(data, index, bf16_from_double(value.f)); break;
     case DataType::fp32: write(data, index, static_cast<float>(value.f)); break;
     case DataType::fp64: write(data, index, value.f); break;
+    case DataType::fp8_e4m3:
+    case DataType::fp8_e5m2:
+    case DataType::fp4:
+      write_packed(type, data, index, bits_from_double(*small_float_of(type), value.f));
+      break;
+    case DataType::i4:
+    case DataType::u4:
+    case DataType::i2:
+    case DataType::u2: write_packed(type, data, index, static_cast<uint32_t>(value.i)); break;
   }
 }
 
@@ -179,6 +227,9 @@ std::string to_string(const Scalar& value) {
     case DataType::fp64: return float_text(value.f);
     case DataType::fp16:
     case DataType::bf16:
+    case DataType::fp8_e4m3:
+    case DataType::fp8_e5m2:
+    case DataType::fp4:
     case DataType::fp32: return float_text(static_cast<float>(value.f));
     default: return fmt::format("{}", value.i);
   }

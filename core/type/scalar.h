@@ -33,7 +33,8 @@ struct Scalar {
 
 // Conversion rules: integer to integer wraps; to bool is != 0; bool is 0 or 1; integer to float
 // rounds once, ties to even; float to integer truncates toward zero, saturates, NaN gives 0; float
-// to float rounds once.
+// to float rounds once. Beyond the largest number of a float: infinity, NaN in fp8_e4m3, that
+// number in fp4, which has 0 for NaN.
 Scalar convert(const Scalar& value, DataType to);
 
 // `f` rounded to the nearest number of float type `type`, as double.
@@ -44,7 +45,7 @@ int64_t wrap_to(DataType type, int64_t value);
 
 // Element `index` of an array of `type` in memory.
 Scalar load_scalar(DataType type, const void* data, int64_t index);
-// Converts to `type`, then stores.
+// Converts to `type`, then stores. Elements that share a byte: not from two threads at once.
 void store_scalar(DataType type, void* data, int64_t index, const Scalar& value);
 
 // Shortest text that reads back: "3", "-0.5", "true", "inf", "nan".

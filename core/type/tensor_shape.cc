@@ -36,8 +36,25 @@ TensorShape dense_shape(DataType type, const std::vector<int64_t>& sizes) {
   return shape;
 }
 
+std::vector<int64_t> packed_sizes(DataType type, const std::vector<int64_t>& sizes) {
+  const int64_t shared = 8 / bit_width(type);
+  std::vector<int64_t> out = sizes;
+  if (shared == 1) return out;
+  if (!out.empty() && out.back() % shared == 0) {
+    out.back() /= shared;
+    return out;
+  }
+  return {bytes_of(type, dense_shape(type, sizes).element_count())};
+}
+
+TensorShape memory_shape(DataType type, const std::vector<int64_t>& sizes) {
+  if (is_packed(type)) return dense_shape(DataType::u8, packed_sizes(type, sizes));
+  return dense_shape(type, sizes);
+}
+
 Status check_sizes(DataType type, const std::vector<int64_t>& sizes, std::string_view what) {
-  int64_t bytes = byte_size(type);
+  // Of a packed type also what it is held in has to fit.
+  int64_t bytes = byte_size(held_type(type));
   for (int64_t size : sizes) {
     if (size < 0)
       return invalid_argument("{} has the negative size {} in [{}]", what, size,

@@ -35,6 +35,12 @@ struct TensorShape {
 // Row-major strides, last dimension contiguous.
 TensorShape dense_shape(DataType type, const std::vector<int64_t>& sizes);
 
+// The sizes of the u8 tensor that the bytes of a tensor of packed type are: those of the tensor,
+// with bytes along the last dimension if its elements fill whole bytes; else the bytes in a row.
+std::vector<int64_t> packed_sizes(DataType type, const std::vector<int64_t>& sizes);
+// A tensor's elements in memory: dense_shape, and the bytes of a packed type as u8.
+TensorShape memory_shape(DataType type, const std::vector<int64_t>& sizes);
+
 // Ok if all sizes are >= 0 and the dense tensor's bytes fit in int64; `what` names it in the
 // message.
 Status check_sizes(DataType type, const std::vector<int64_t>& sizes, std::string_view what);

@@ -12,15 +12,17 @@ uint64_t number_from(const char* variable, uint64_t otherwise) {
 
 InputTypes types_of(const GeneratedProgram& program) {
   InputTypes types;
-  for (const GeneratedTensor& input : program.inputs) types[input.name] = {input.type, input.sizes};
+  for (const GeneratedTensor& input : program.inputs)
+    types[input.name] = {input.outside_type(), input.sizes};
   return types;
 }
 
 HostTensor tensor_of(const GeneratedTensor& like, const std::vector<Scalar>* values) {
-  HostTensor tensor = HostTensor::create(like.type, like.sizes, like.name).value();
+  const DataType type = like.outside_type();
+  HostTensor tensor = HostTensor::create(type, like.sizes, like.name).value();
   if (values)
     for (size_t n = 0; n < values->size(); ++n)
-      store_scalar(like.type, tensor.data(), static_cast<int64_t>(n), (*values)[n]);
+      store_scalar(type, tensor.data(), static_cast<int64_t>(n), (*values)[n]);
   return tensor;
 }
 
@@ -33,7 +35,7 @@ const GeneratedTensor& tensor_named(const GeneratedProgram& program, const std::
 std::string listing(const GeneratedProgram& program) {
   std::string shapes;
   for (const GeneratedTensor& input : program.inputs)
-    shapes += fmt::format("# {} {}\n", input.name, to_string(input.type, input.sizes));
+    shapes += fmt::format("# {} {}\n", input.name, to_string(input.outside_type(), input.sizes));
   return shapes + program.tile_text();
 }
 

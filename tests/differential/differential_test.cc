@@ -27,6 +27,7 @@ namespace stria::differential {
 namespace {
 
 const uint64_t kPrograms = number_from("STRIA_DIFFERENTIAL_PROGRAMS", 300);
+const GeneratorOptions kOptions = {.packed_percent = 25};
 const uint64_t kSeed = number_from("STRIA_DIFFERENTIAL_SEED", 1);
 
 // The first wrong element of an output, or "".
@@ -34,7 +35,7 @@ std::string first_mismatch(const GeneratedTensor& tensor, const std::vector<Brut
                            const void* data) {
   for (size_t n = 0; n < expected.size(); ++n)
     if (auto why = mismatch(tensor.type, expected[n],
-                            load_scalar(tensor.type, data, static_cast<int64_t>(n))))
+                            load_scalar(tensor.outside_type(), data, static_cast<int64_t>(n))))
       return fmt::format("{} element {}: {}", tensor.name, n, *why);
   return "";
 }
@@ -71,6 +72,9 @@ class Coverage {
          {"strided", "skipping output", "negative coefficient", "written constraint", "default",
           "broadcast", "several outputs", "fractional", "two indices in a dimension", "offset"})
       want(feature);
+    for (int t = kDataTypeCount; t < kAllDataTypeCount; ++t)
+      for (const char* end : {"input", "output"})
+        want(fmt::format("{} {}", end, name_of(static_cast<DataType>(t))));
     for (const char* function : {"gather", "scatter", "index", "prng_value", "prng_state"})
       want(function);
     return out;
@@ -91,7 +95,8 @@ std::string run_interpreter(const GeneratedProgram& program) {
   std::vector<interp::TensorArg> args;
   auto add = [&](const GeneratedTensor& like, const std::vector<Scalar>* values) {
     tensors.push_back(tensor_of(like, values));
-    args.push_back({like.name, tensors.back().data(), dense_shape(like.type, like.sizes)});
+    args.push_back(
+        {like.name, tensors.back().data(), memory_shape(like.outside_type(), like.sizes)});
   };
   for (size_t n = 0; n < program.inputs.size(); ++n)
     add(program.inputs[n], &program.input_values[n]);
@@ -125,7 +130,7 @@ std::string run_device(const Device& device, const GeneratedProgram& generated,
   for (size_t n = 0; n < generated.inputs.size(); ++n) {
     const GeneratedTensor& input = generated.inputs[n];
     hosts.push_back(tensor_of(input, &generated.input_values[n]));
-    auto tensor = device.create_tensor(input.type, input.sizes, input.name);
+    auto tensor = device.create_tensor(input.outside_type(), input.sizes, input.name);
     if (!tensor.ok()) return tensor.status().to_string();
     Status status = tensor->write(hosts.back().bytes());
     if (!status.ok()) return status.to_string();
@@ -133,7 +138,7 @@ std::string run_device(const Device& device, const GeneratedProgram& generated,
   }
   for (const std::string& output : generated.outputs) {
     const GeneratedTensor& like = tensor_named(generated, output);
-    auto tensor = device.create_tensor(like.type, like.sizes, output);
+    auto tensor = device.create_tensor(like.outside_type(), like.sizes, output);
     if (!tensor.ok()) return tensor.status().to_string();
     outputs.push_back(*tensor);
   }
@@ -162,7 +167,7 @@ TEST(Differential, InterpreterAgainstBruteForce) {
   Coverage coverage;
   int failures = 0;
   for (uint64_t n = 0; n < kPrograms && failures < 5; ++n) {
-    GeneratedProgram program = generate(kSeed + n);
+    GeneratedProgram program = generate(kSeed + n, kOptions);
     coverage.add(program);
     std::string wrong = run_interpreter(program);
     if (!wrong.empty()) {
@@ -194,7 +199,7 @@ TEST_P(OnDevice, AgainstBruteForceAndInterpreter) {
   LackedTypes lacked;
   int failures = 0;
   for (uint64_t n = 0; n < kPrograms && failures < 5; n += one_of(GetParam())) {
-    GeneratedProgram program = generate(kSeed + n);
+    GeneratedProgram program = generate(kSeed + n, kOptions);
     std::string wrong = run_device(*device, program, lacked);
     if (!wrong.empty()) {
       ++failures;

@@ -31,6 +31,7 @@ class Generator {
     for (const GeneratedTensor& tensor : program_.tensors)
       if (!read_.count(tensor.name)) program_.outputs.push_back(tensor.name);
     if (program_.outputs.size() > 1) feature("several outputs");
+    if (options_.packed_percent > 0) pack_ends();
     return std::move(program_);
   }
 
@@ -371,6 +372,43 @@ class Generator {
     statement.value = value;
     program_.tensors.push_back({statement.out, value.type, sizes});
     program_.statements.emplace_back(std::move(statement));
+  }
+
+  // Inputs of types that hold packed ones become such, and outputs get a cast to one. Draws numbers
+  // of its own.
+  void pack_ends() {
+    random_.seed(~program_.seed);
+    const auto packed = [&](std::optional<DataType> held) -> std::optional<DataType> {
+      if (!chance(options_.packed_percent)) return std::nullopt;
+      std::vector<DataType> fits;
+      for (int t = kDataTypeCount; t < kAllDataTypeCount; ++t)
+        if (!held || held_type(static_cast<DataType>(t)) == *held)
+          fits.push_back(static_cast<DataType>(t));
+      if (fits.empty()) return std::nullopt;
+      return fits[static_cast<size_t>(pick(0, static_cast<int>(fits.size()) - 1))];
+    };
+    for (size_t n = 0; n < program_.inputs.size(); ++n) {
+      GeneratedTensor& input = program_.inputs[n];
+      input.packed = packed(input.type);
+      if (!input.packed) continue;
+      feature(fmt::format("input {}", name_of(*input.packed)));
+      for (Scalar& value : program_.input_values[n])
+        value = convert(convert(value, *input.packed), input.type);
+    }
+    for (std::string& output : program_.outputs) {
+      const std::optional<DataType> type = packed(std::nullopt);
+      if (!type) continue;
+      const auto of = std::find_if(program_.tensors.begin(), program_.tensors.end(),
+                                   [&](const GeneratedTensor& t) { return t.name == output; });
+      GeneratedElementwise statement;
+      statement.out = fmt::format("P{}", program_.tensors.size());
+      statement.value = {"as_packed", "", 0, {{"tensor", output, 0, {}, of->type}}, *type};
+      GeneratedTensor out{statement.out, held_type(*type), of->sizes, type};
+      feature(fmt::format("output {}", name_of(*type)));
+      output = statement.out;
+      program_.tensors.push_back(std::move(out));
+      program_.statements.emplace_back(std::move(statement));
+    }
   }
 
   std::vector<int64_t> some_sizes(int most_rank, int most_size) {

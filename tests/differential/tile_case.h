@@ -45,7 +45,7 @@ struct GeneratedExpr {
   std::string tensor;
   double literal = 0;
   std::vector<GeneratedExpr> args;
-  DataType type = DataType::fp32;  // of the value
+  DataType type = DataType::fp32;  // of the value; of op "as_packed" the packed type
 };
 
 struct GeneratedElementwise {
@@ -66,6 +66,8 @@ struct GeneratedTensor {
   std::string name;
   DataType type = DataType::fp32;
   std::vector<int64_t> sizes;
+  std::optional<DataType> packed;  // of an input or output: as callers see it; `type` holds it
+  DataType outside_type() const { return packed.value_or(type); }
 };
 
 struct GeneratedProgram {
@@ -93,6 +95,8 @@ struct GeneratorOptions {
   // Everything is fp64 but what chooses (numbers of rows, and what `== ? :` compares: small
   // integers), nothing is made that has no derivative, and some elements of inputs are 0.
   bool differentiable = false;
+  // How often an input or output is of a packed type. Programs are the same otherwise.
+  int packed_percent = 0;
 };
 
 // A legal program; the same seed and options give the same one on every machine.

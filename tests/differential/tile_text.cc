@@ -63,6 +63,11 @@ std::string text_of(const GeneratedExpr& e) {
                        text_of(e.args[2]));
   if (e.op == "as_int32") return fmt::format("as_int({}, 32)", text_of(e.args[0]));
   if (e.op == "as_float32") return fmt::format("as_float({}, 32)", text_of(e.args[0]));
+  if (e.op == "as_packed" && is_float(e.type))
+    return fmt::format("as_{}({})", name_of(e.type), text_of(e.args[0]));
+  if (e.op == "as_packed")
+    return fmt::format("{}({}, {})", is_signed_integer(e.type) ? "as_int" : "as_uint",
+                       text_of(e.args[0]), bit_width(e.type));
   auto sign = signs.find(e.op);
   if (sign != signs.end())
     return fmt::format("({} {} {})", text_of(e.args[0]), sign->second, text_of(e.args[1]));

@@ -208,5 +208,31 @@ TEST_F(InputFiles, ASixteenBitViewOfAnEightBitPictureIsWhatTheHelpSays) {
   EXPECT_THAT(help.out, HasSubstr("':u16' of an 8-bit picture gives 0..255"));
 }
 
+// Tensors of packed types (T15): one element in each byte of a .npy file, or as numbers.
+TEST_F(InputFiles, PackedTypes) {
+  folder_.write("q.tile",
+                "function (A) -> (R, S) { R = as_int(A + 1, 4); S = as_fp8_e4m3(A / 4.0); }");
+  folder_.write("i4.npy", npy_bytes({"|i1", {3}, {-8, 0, 7}}));
+  folder_.write("i8.npy", npy_bytes({"|i1", {2}, {3, -9}}));
+  const std::string run = "run q.tile --device reference --check --input A=";
+  for (const char* input : {"i4.npy:i4", "-8,0,7:i4"}) {
+    const Ended ended = folder_.stria(words(run + input));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("R: i4[3] = -7 1 -8\n"));
+    EXPECT_THAT(ended.out, HasSubstr("S: fp8_e4m3[3] = -2.0 0.0 1.75\n"));
+  }
+  const Ended written = folder_.stria(words(run + "i4.npy:i4 --output R=r.npy --output S=s.npy"));
+  EXPECT_EQ(written.code, 0) << written.err;
+  EXPECT_EQ(folder_.read("r.npy").substr(128), "\xf9\x01\xf8");
+  EXPECT_EQ(folder_.read("s.npy").substr(128), std::string("\xc0\0\x3e", 3));
+  const Ended random = folder_.stria(words(run + "random:1 --shape A=5,3:u2"));
+  EXPECT_EQ(random.code, 0) << random.err;
+  EXPECT_THAT(random.out, HasSubstr("R: i4[5, 3] ="));
+  expect_refused(words(run + "i8.npy:i4"), "element 1 is -9, i4 is between -8 and 7");
+  expect_refused(words(run + "1,8:i4"), "8");
+  expect_refused(words(run + "i8.npy:u4"), "':u4' needs u4 carried as u8");
+  expect_refused(words(run + "i4.npy:i4 --shape A=4:i4"), "--shape says i4[4]");
+}
+
 }  // namespace
 }  // namespace stria::end_to_end

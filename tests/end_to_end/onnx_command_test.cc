@@ -57,6 +57,33 @@ TEST_F(OnnxCommand, SeveralOutputsWithOddNames) {
             (std::vector<double>{1, 2.5, 3, 3, 0, 0}));
 }
 
+// Inputs and outputs of types below 16 bits have the bytes of the standard.
+TEST_F(OnnxCommand, PackedTypes) {
+  const auto to = [](ElementType type) {
+    return std::vector<WireWriter>{OnnxFile::integer("to", static_cast<int64_t>(type))};
+  };
+  folder_.write("packed.onnx", OnnxFile()
+                                   .input("x", ElementType::i4, {3})
+                                   .input("f", ElementType::fp8e5m2, {2, "n"})
+                                   .node("Cast", {"x"}, {"number"}, to(ElementType::fp32))
+                                   .node("Transpose", {"f"}, {"turned"})
+                                   .node("Cast", {"turned"}, {"small"}, to(ElementType::fp4e2m1))
+                                   .node("Identity", {"x"}, {"same"})
+                                   .output("number")
+                                   .output("small")
+                                   .output("same")
+                                   .text());
+  EXPECT_THAT(out_of("run packed.onnx --device reference --check --input x=-8,3,7 "
+                     "--input f=0.25,-1.5,8,0.5 --shape f=2,2"),
+              AllOf(HasSubstr("number: fp32[3] = -8.0 3.0 7.0\n"),
+                    HasSubstr("small: fp4[2, 2] = 0.0 6.0 -1.5 0.5\n"),
+                    HasSubstr("same: i4[3] = -8 3 7\n")));
+  const Ended wrong =
+      run("run packed.onnx --device reference --input x=1,2,9 --input f=1 --shape f=2,2");
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.err, HasSubstr("input 'x'"));
+}
+
 TEST_F(OnnxCommand, LargestOfRows) {
   const std::string command = "run scores.onnx --device reference --input gpu_0/data=data.npy ";
   EXPECT_EQ(out_of(command + "--top-k 2"),

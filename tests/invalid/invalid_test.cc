@@ -86,7 +86,7 @@ std::map<std::string, TensorType> inputs_of(const std::string& text, std::string
     TensorType type;
     std::string sizes = spec.substr(equals + 1);
     if (size_t colon = sizes.find(':'); colon != std::string::npos) {
-      auto parsed = parse_data_type(sizes.substr(colon + 1));
+      auto parsed = parse_tensor_type(sizes.substr(colon + 1));
       EXPECT_TRUE(parsed.has_value()) << line;
       type.type = parsed.value_or(DataType::fp32);
       sizes.resize(colon);

@@ -53,7 +53,7 @@ Result<CaseValue> read_value(const json& entry, const fs::path& folder) {
   STRIA_ASSIGN(std::string text, read_file(path.string()));
   auto bytes = std::make_shared<const std::string>(std::move(text));
   STRIA_ASSIGN(out.data, parse_tensor(*bytes, bytes, path.filename().string()));
-  if (auto tensor = host_tensor_of(out.data); tensor.ok())
+  if (auto tensor = outside_tensor_of(out.data); tensor.ok())
     out.tensor = std::make_shared<const HostTensor>(std::move(*tensor));
   return out;
 }

@@ -97,7 +97,7 @@ Result<std::optional<Inputs>> read_request() {
     std::string bytes(size, '\0');
     if (!std::cin.read(bytes.data(), static_cast<std::streamsize>(size)))
       return invalid_argument("the request ends in input {}", i);
-    STRIA_ASSIGN(HostTensor tensor, parse_npy(bytes, name, false));
+    STRIA_ASSIGN(HostTensor tensor, parse_npy(bytes, name));
     out[name] = std::make_shared<const HostTensor>(std::move(tensor));
   }
   return std::optional(std::move(out));

@@ -24,13 +24,15 @@ constexpr const char* kSelectors =
     "with * and ?, letters of either case), auto.";
 
 constexpr const char* kTensors =
-    "\nTensors: a.npy, a.npy:bf16 (bf16 carried as u16), photo.png or photo.jpg (fp32 [H, W, C] in "
+    "\nTensors: a.npy, a.npy:bf16 (bf16 carried as u16), a.npy:i4 (a packed type, one element in "
+    "each byte), photo.png or photo.jpg (fp32 [H, W, C] in "
     "0..1; "
     "of an ONNX model see Pictures), photo.png:u8 "
     "and photo.png:u16 (the picture's integers as they are: ':u16' of an 8-bit picture gives "
     "0..255),\nrandom:SEED[:TYPE] (needs --shape; floats N(0,1), integers -8..7, unsigned "
     "0..15),\nnumbers as 16000, 0.5, true or 1,2,3:i64 (one number fills all of --shape).\n"
-    "Types: bool i8 i16 i32 i64 u8 u16 u32 u64 fp16 bf16 fp32 fp64.";
+    "Types: bool i8 i16 i32 i64 u8 u16 u32 u64 fp16 bf16 fp32 fp64; packed: fp8_e4m3 fp8_e5m2 fp4 "
+    "i4 u4 i2 u2.";
 
 constexpr const char* kPictures =
     "\nPictures for ONNX models get the model's type, height, width and layout. --picture "

@@ -38,12 +38,13 @@ Outcome check_result_memory(const Program& program, const tile::BoundProgram& bo
   Diagnostics diagnostics(Inside::tile(program).source);
   for (tile::TensorId id : bound.outputs) {
     const tile::BoundTensor& tensor = bound.tensors[id];
-    const auto bytes = static_cast<uint64_t>(dense_shape(tensor.type, tensor.sizes).span_bytes());
+    const auto bytes =
+        static_cast<uint64_t>(memory_shape(tensor.outside_type(), tensor.sizes).span_bytes());
     if (bytes > limit)
       diagnostics.error(span_of(bound, id),
                         fmt::format("the result {} is {}, {} bytes; {} has {} bytes of memory",
-                                    tensor.name, to_string(tensor.type, tensor.sizes), bytes,
-                                    host_is_less ? "this machine" : device.name(), limit));
+                                    tensor.name, to_string(tensor.outside_type(), tensor.sizes),
+                                    bytes, host_is_less ? "this machine" : device.name(), limit));
   }
   if (!diagnostics.has_errors()) return Outcome();
   return Outcome(ExitCode::program, diagnostics.status());

@@ -13,7 +13,7 @@ constinit const Builtin as_int = {
     .ulp = {0, 0},
     .gradient = no_derivative("the result is no real number"),
     .doc =
-        "Conversion to a signed integer of 8, 16, 32 or 64 bits: integers wrap; floats "
+        "Conversion to a signed integer of 2, 4, 8, 16, 32 or 64 bits: integers wrap; floats "
         "truncate and saturate, NaN gives 0.",
     .example = "R = as_int(A, 8);",
     .total = false,

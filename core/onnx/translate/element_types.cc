@@ -53,6 +53,19 @@ std::optional<DataType> tile_type_of(ElementType type) {
   }
 }
 
+std::optional<DataType> outside_type_of(ElementType type) {
+  switch (type) {
+    case ElementType::fp8e4m3fn: return DataType::fp8_e4m3;
+    case ElementType::fp8e5m2: return DataType::fp8_e5m2;
+    case ElementType::fp4e2m1: return DataType::fp4;
+    case ElementType::i4: return DataType::i4;
+    case ElementType::u4: return DataType::u4;
+    case ElementType::i2: return DataType::i2;
+    case ElementType::u2: return DataType::u2;
+    default: return tile_type_of(type);
+  }
+}
+
 ElementType element_type_of(DataType type) {
   switch (type) {
     case DataType::fp32: return ElementType::fp32;
@@ -68,6 +81,13 @@ ElementType element_type_of(DataType type) {
     case DataType::i32: return ElementType::i32;
     case DataType::i64: return ElementType::i64;
     case DataType::boolean: return ElementType::boolean;
+    case DataType::fp8_e4m3: return ElementType::fp8e4m3fn;
+    case DataType::fp8_e5m2: return ElementType::fp8e5m2;
+    case DataType::fp4: return ElementType::fp4e2m1;
+    case DataType::i4: return ElementType::i4;
+    case DataType::u4: return ElementType::u4;
+    case DataType::i2: return ElementType::i2;
+    case DataType::u2: return ElementType::u2;
   }
   return ElementType::undefined;
 }
@@ -105,6 +125,26 @@ Result<HostTensor> host_tensor_of(const TensorData& data) {
     }
   }
   return out;
+}
+
+Result<HostTensor> outside_tensor_of(const TensorData& data) {
+  const std::optional<DataType> type = outside_type_of(data.type);
+  if (!type || !is_packed(*type)) return host_tensor_of(data);
+  STRIA_ASSIGN(HostTensor out, HostTensor::create(*type, data.dims, data.name));
+  if (out.byte_count() != data.bytes.size())
+    return invalid_argument("tensor '{}' has {} bytes of elements, its sizes ask for {}", data.name,
+                            data.bytes.size(), out.byte_count());
+  if (!data.bytes.empty()) std::memcpy(out.data(), data.bytes.data(), data.bytes.size());
+  return out;
+}
+
+Result<std::shared_ptr<const HostTensor>> held(std::shared_ptr<const HostTensor> given) {
+  if (!is_packed(given->type())) return given;
+  STRIA_ASSIGN(HostTensor out,
+               HostTensor::create(held_type(given->type()), given->sizes(), "elements"));
+  for (int64_t e = 0; e < out.element_count(); ++e)
+    store_scalar(out.type(), out.data(), e, load_scalar(given->type(), given->data(), e));
+  return std::make_shared<const HostTensor>(std::move(out));
 }
 
 }  // namespace stria::onnx

@@ -29,7 +29,7 @@ Status wrong(const ValueInfo& info, std::string_view text) {
 Status check_value(const ValueInfo& info, const HostTensor& value, ElementType element) {
   if (info.type.kind != ValueType::Kind::tensor) return Status();
   const std::optional<DataType> type = tile_type_of(info.type.type);
-  if (!type || value.type() != *type ||
+  if (!type || (value.type() != *type && value.type() != *outside_type_of(info.type.type)) ||
       (element != ElementType::undefined && element != info.type.type))
     return wrong(info, fmt::format("elements of type {} are given, the model says {}",
                                    element == ElementType::undefined ? name_of(value.type())
@@ -67,18 +67,22 @@ Status GraphTranslator::add_initializers(const Graph& graph, Scope& scope) {
   return {};
 }
 
-ValuePtr GraphTranslator::bound(const std::string& name, const KnownValue& given,
-                                const ValueType& type) {
+Result<ValuePtr> GraphTranslator::bound(const std::string& name, const KnownValue& given,
+                                        const ValueType& type) {
   if (given.kind == Value::Kind::tensor) {
     const bool says = given.element == ElementType::undefined;
-    return known(name, given.tensor, says ? type.type : given.element);
+    STRIA_ASSIGN(std::shared_ptr<const HostTensor> elements, held(given.tensor));
+    return known(name, std::move(elements), says ? type.type : given.element);
   }
   auto value = std::make_shared<Value>();
   value->kind = given.kind;
   value->name = name;
   value->type.sizes = given.sizes;
   value->strings = given.strings;
-  for (const KnownValue& item : given.items) value->items.push_back(bound(name, item, {}));
+  for (const KnownValue& item : given.items) {
+    STRIA_ASSIGN(ValuePtr one, bound(name, item, {}));
+    value->items.push_back(std::move(one));
+  }
   return value;
 }
 
@@ -118,7 +122,7 @@ Status GraphTranslator::add_input(const ValueInfo& info, Scope& scope) {
   if (const auto at = options_.values.find(info.name); at != options_.values.end()) {
     if (at->second.kind == Value::Kind::tensor)
       STRIA_RETURN_IF_ERROR(check_value(info, *at->second.tensor, at->second.element));
-    scope.values[info.name] = bound(info.name, at->second, info.type);
+    STRIA_ASSIGN(scope.values[info.name], bound(info.name, at->second, info.type));
     return {};
   }
   // An optional that holds a tensor is that tensor.

@@ -65,7 +65,7 @@ class GraphTranslator {
   Status expand_function(const Function& function, const Node& node,
                          const std::vector<ValuePtr>& inputs, Scope& scope);
   Status finish(NodeWriter& writer, Scope& scope);
-  ValuePtr bound(const std::string& name, const KnownValue& given, const ValueType& type);
+  Result<ValuePtr> bound(const std::string& name, const KnownValue& given, const ValueType& type);
   Status add_inputs(Scope& scope);
   Status add_input(const ValueInfo& info, Scope& scope);
   Result<std::vector<int64_t>> sizes_of(const ValueInfo& info);

@@ -21,6 +21,14 @@ std::string shown(std::string_view prefix, std::string_view name, std::set<std::
   return unique;
 }
 
+// A tensor of the function with the type that callers see: only a cast gives a packed one.
+std::string outside(const std::string& tensor, DataType type) {
+  if (!is_packed(type)) return tensor;
+  if (is_float(type)) return fmt::format("as_{}({})", stria::name_of(type), tensor);
+  return fmt::format("{}({}, {})", is_signed_integer(type) ? "as_int" : "as_uint", tensor,
+                     bit_width(type));
+}
+
 }  // namespace
 
 TranslatedOutput GraphTranslator::output(
@@ -42,6 +50,7 @@ TranslatedOutput GraphTranslator::output(
       break;
     case Value::Kind::tensor:
       out.element = element_of(*value);
+      out.type.type = *outside_type_of(out.element);
       out.tile = result(name, value);
       break;
   }
@@ -77,7 +86,9 @@ Result<Translation> GraphTranslator::main_function(const Graph& graph, const Sco
   for (const ValuePtr& input : inputs_) {
     input->tile = shown("In", input->name, taken);
     parameters.push_back(input->tile);
-    out.inputs.push_back({input->name, input->tile, input->type, element_of(*input)});
+    const ElementType element = element_of(*input);
+    out.inputs.push_back(
+        {input->name, input->tile, {*outside_type_of(element), input->type.sizes}, element});
   }
   std::map<const HostTensor*, std::string> constants;
   std::map<const Call*, std::vector<std::string>> results_of;
@@ -115,7 +126,9 @@ Result<Translation> GraphTranslator::main_function(const Graph& graph, const Sco
   std::vector<std::string> result_names;
   const auto result = [&](const std::string& name, const ValuePtr& value) {
     result_names.push_back(shown("Out", name, taken));
-    statements.push_back(fmt::format("{} = {};", result_names.back(), name_of_argument(value)));
+    const DataType type = *outside_type_of(element_of(*value));
+    statements.push_back(
+        fmt::format("{} = {};", result_names.back(), outside(name_of_argument(value), type)));
     if (value->made_by) out.nodes[result_names.back()] = value->made_by->node;
     return result_names.back();
   };

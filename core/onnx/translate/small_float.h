@@ -5,22 +5,9 @@
 #include <cstdint>
 
 #include "stria/onnx/model/model.h"
+#include "stria/type/small_float.h"
 
 namespace stria::onnx {
-
-struct SmallFloat {
-  enum class Special : uint8_t {
-    none,      // finite numbers only
-    last_nan,  // the largest pattern is NaN, there is no infinity
-    ieee,      // the last exponent is infinity and NaN
-    zero_nan,  // what would be -0 is NaN, there is no infinity and no -0
-  };
-  ElementType type;
-  int fraction_bits;
-  int bias;        // of the exponent; the smallest normal number is 2^(1 - bias)
-  double largest;  // finite
-  Special special;
-};
 
 // Null for other types, and for float8e8m0, which has nothing but powers of two.
 const SmallFloat* small_float_of(ElementType type);

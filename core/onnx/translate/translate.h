@@ -60,7 +60,7 @@ struct TranslatedInput {
   std::string name;  // in the graph
   std::string tile;  // the parameter of the main function
   TensorType type;
-  ElementType element = ElementType::undefined;  // in ONNX: `type` may only hold it
+  ElementType element = ElementType::undefined;  // in ONNX
 };
 
 // A parameter of the main function that is known: weights, tables.

@@ -34,13 +34,15 @@ Result<std::vector<HostTensor>> evaluate_tile(
       }
       // The interpreter writes to outputs only.
       arguments.push_back({names[i], const_cast<std::byte*>(input->data()),
-                           dense_shape(input->type(), input->sizes())});
+                           memory_shape(input->type(), input->sizes())});
     }
   std::vector<HostTensor> out;
   for (const tile::TensorId id : bound.outputs) {
     const tile::BoundTensor& tensor = bound.tensors[static_cast<size_t>(id)];
-    STRIA_ASSIGN(HostTensor result, HostTensor::create(tensor.type, tensor.sizes, tensor.name));
-    arguments.push_back({tensor.name, result.data(), dense_shape(tensor.type, tensor.sizes)});
+    STRIA_ASSIGN(HostTensor result,
+                 HostTensor::create(tensor.outside_type(), tensor.sizes, tensor.name));
+    arguments.push_back(
+        {tensor.name, result.data(), memory_shape(tensor.outside_type(), tensor.sizes)});
     out.push_back(std::move(result));
   }
   STRIA_RETURN_IF_ERROR(interp::interpret(generic, arguments));

@@ -154,7 +154,8 @@ TensorId Binder::add_tensor(std::string name, DataType type, std::vector<int64_t
   if (!work(1 + sizes.size(), span) || !write(name.size(), span)) return -1;
   BoundTensor tensor;
   tensor.name = std::move(name);
-  tensor.type = type;
+  tensor.type = held_type(type);
+  if (is_packed(type)) tensor.packed = type;
   tensor.sizes = std::move(sizes);
   out_.tensors.push_back(std::move(tensor));
   return static_cast<TensorId>(out_.tensors.size() - 1);

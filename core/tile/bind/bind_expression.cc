@@ -7,6 +7,7 @@
 #include "stria/base/text.h"
 #include "stria/builtins/composite.h"
 #include "stria/tile/bind/binder.h"
+#include "stria/tile/bind/packed_elements.h"
 #include "stria/tile/syntax/print.h"
 #include "stria/type/tensor_shape.h"
 
@@ -223,6 +224,7 @@ std::optional<Value> Binder::evaluate_builtin(const Scope& scope, const Builtin&
     if (out.type != call->result)
       out = add_call(nodes, "ident", call->result, call->result, {out.node}, {});
     out.sizes = std::move(sizes).value();
+    out.packed.reset();
     return out;
   }
   const BoundNode& last = nodes.nodes[static_cast<size_t>(ids.back())];
@@ -264,7 +266,18 @@ std::optional<Value> Binder::evaluate_cast(const Builtin& builtin, const Expr& e
     const Constant& c = args[0].number;
     Scalar wide = c.kind == Constant::Kind::floating ? Scalar::of_float(DataType::fp64, c.floating)
                                                      : Scalar::of_int(DataType::i64, c.integer);
-    return add_constant(nodes, convert(wide, *type));
+    const Scalar cast = convert(wide, *type);
+    Value out = add_constant(nodes, convert(cast, held_type(*type)));
+    if (is_packed(*type)) out.packed = *type;
+    return out;
+  }
+  if (is_packed(*type)) {
+    Value out;
+    out.node = PackedElements(nodes.nodes).cast(args[0].node, *type);
+    out.type = held_type(*type);
+    out.packed = *type;
+    out.sizes = std::move(args[0].sizes);
+    return out;
   }
   return add_call(nodes, "ident", *type, *type, {args[0].node}, args[0].sizes);
 }
@@ -296,6 +309,7 @@ Value Binder::load(NodeList& nodes, TensorId id) {
   Value out;
   out.node = at->second;
   out.type = tensor(id).type;
+  out.packed = tensor(id).packed;
   out.sizes = tensor(id).sizes;
   return out;
 }
@@ -326,7 +340,7 @@ std::optional<Entity> Binder::operand(Scope& scope, ExprId id) {
 TensorId Binder::finish(Scope& scope, const Statement* statement, NodeList& nodes,
                         const Value& value, const std::string& name, std::string text,
                         SourceSpan span) {
-  TensorId id = add_tensor(name, value.type, value.sizes, span);
+  TensorId id = add_tensor(name, value.packed.value_or(value.type), value.sizes, span);
   if (id < 0) return -1;
   // The root comes last; a bare name, or a load that was shared, may stand before other nodes.
   nodes.nodes.resize(static_cast<size_t>(value.node) + 1);

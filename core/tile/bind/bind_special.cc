@@ -7,6 +7,7 @@
 #include "stria/tile/bind/binder.h"
 #include "stria/tile/bind/constant.h"
 #include "stria/tile/bind/contraction_types.h"
+#include "stria/tile/bind/packed_elements.h"
 #include "stria/tile/syntax/print.h"
 #include "stria/type/tensor_shape.h"
 
@@ -77,9 +78,10 @@ bool Binder::check_arguments(const Special& special, const Expr& e) {
 }
 
 bool Binder::bind_numbers(Scope& scope, const Special& special, const Expr& e, SpecialCall& call) {
-  const std::string_view what = special.number != nullptr  ? "a dimension"
-                                : special.most_numbers < 0 ? "a size"
-                                                           : "the axis";
+  const std::string_view what = special.number != nullptr   ? "a dimension"
+                                : special.least_numbers > 1 ? "what a format is made of"
+                                : special.most_numbers < 0  ? "a size"
+                                                            : "the axis";
   for (size_t i = static_cast<size_t>(special.tensors); i < e.args.size(); ++i) {
     std::optional<int64_t> number = constant_integer(scope, e.args[i], what);
     if (!number) return false;
@@ -134,6 +136,7 @@ std::optional<Value> Binder::evaluate_special(Scope& scope, const Special& speci
   }
   if (!check_arguments(special, e)) return std::nullopt;
   if (special.number != nullptr) return evaluate_number(scope, special, e);
+  if (name == "round_binary") return evaluate_rounding(scope, special, e, nodes);
   NodeList unused;  // only the sizes count
   SpecialCall call;
   std::optional<Value> value = evaluate(scope, e.args[0], unused);
@@ -149,6 +152,26 @@ std::optional<Value> Binder::evaluate_special(Scope& scope, const Special& speci
   }
   if (name == "shape") return evaluate_shape(value->sizes, nodes);
   return evaluate_index(*type, call.numbers[0], nodes);
+}
+
+std::optional<Value> Binder::evaluate_rounding(Scope& scope, const Special& special, const Expr& e,
+                                               NodeList& nodes) {
+  std::optional<Value> x = evaluate(scope, e.args[0], nodes);
+  SpecialCall call;
+  if (!bind_numbers(scope, special, e, call) || !x) return std::nullopt;
+  PackedElements elements(nodes.nodes);
+  if (x->constant) {
+    error(argument(scope, e, 0).span, fmt::format("'{}' needs a tensor here", e.text));
+    return std::nullopt;
+  }
+  call.tensors.push_back({x->type, x->sizes});
+  const std::optional<TensorType> type = special_type(scope, special, e, call);
+  if (!type) return std::nullopt;
+  const auto number = [&](size_t i) { return static_cast<int>(call.numbers[i]); };
+  const int given = elements.call("ident", type->type, {x->node});
+  Value out = value_of(elements.rounded(given, {number(0), number(1), number(2)}), type->sizes);
+  out.type = type->type;
+  return out;
 }
 
 std::optional<Value> Binder::evaluate_number(Scope& scope, const Special& special, const Expr& e) {

@@ -75,6 +75,7 @@ struct Value {
   Constant number;
   int node = 0;
   DataType type = DataType::fp32;
+  std::optional<DataType> packed;  // of a cast to it, or of such a tensor
   std::vector<int64_t> sizes;
 };
 
@@ -108,7 +109,7 @@ class Binder : private CallInliner<Entity> {
                         std::string_view what);
   // The name for a temporary tensor: that of the statement's output with a number behind it.
   std::string temporary_name() { return numbered_name(target_); }
-  // -1 if the sizes are refused (reported).
+  // -1 if the sizes are refused (reported). The elements of a packed type are held in another one.
   TensorId add_tensor(std::string name, DataType type, std::vector<int64_t> sizes, SourceSpan span);
   const BoundTensor& tensor(TensorId id) const { return out_.tensors[static_cast<size_t>(id)]; }
   bool add_statement(const Scope& scope, const Statement* source, BoundStatement statement);
@@ -220,6 +221,8 @@ class Binder : private CallInliner<Entity> {
   // The tensors that the leading arguments are; false if one is none.
   bool special_operands(Scope& scope, const Special& special, const Expr& expr,
                         std::vector<TensorId>& operands, SpecialCall& call);
+  std::optional<Value> evaluate_rounding(Scope& scope, const Special& special, const Expr& expr,
+                                         NodeList& nodes);
   std::optional<Value> evaluate_number(Scope& scope, const Special& special, const Expr& expr);
   std::optional<Value> evaluate_index(const TensorType& type, int64_t axis, NodeList& nodes);
   std::optional<Value> evaluate_shape(const std::vector<int64_t>& sizes, NodeList& nodes);

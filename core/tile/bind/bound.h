@@ -28,8 +28,12 @@ struct BoundTensor {
   std::string name;  // unique in the program; as written for inputs and outputs
   DataType type = DataType::fp32;
   std::vector<int64_t> sizes;  // elements, each >= 0; the dense tensor's bytes fit in int64
+  // A packed type, which `type` only holds (T14): callers see an input or output so.
+  std::optional<DataType> packed;
   bool is_input = false;
   bool is_output = false;  // never both
+
+  DataType outside_type() const { return packed.value_or(type); }
 };
 
 // The coordinate numerator / divisor along one dimension. An index point at which the division

@@ -117,7 +117,7 @@ FlatShape FlatFunction::shape_of_call(const Expr& e) {
   if (e.text == "reshape") return {true, {e.args.begin() + 1, e.args.end()}, 0};
   if (e.text == "sum_like" || e.text == "reshape_like") return shape_of(e.args[1]);
   const FlatShape first = shape_of(e.args[0]);
-  if (e.text == "index") return first;
+  if (e.text == "index" || e.text == "round_binary") return first;
   if (e.text == "shape") {
     if (!first.known) return unknown_shape();
     return {true, {integer(static_cast<int64_t>(first.sizes.size()))}, 0};

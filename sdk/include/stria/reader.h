@@ -47,7 +47,16 @@ enum {
   STRIA_FP16 = 9,   // IEEE binary16
   STRIA_BF16 = 10,  // upper half of binary32
   STRIA_FP32 = 11,
-  STRIA_FP64 = 12
+  STRIA_FP64 = 12,
+  // Types of inputs and outputs as an application sees them. No kernel has them: the host gives a
+  // plugin their bytes as STRIA_U8, and kernels that take these apart and put them together.
+  STRIA_FP8_E4M3 = 13,  // 3 bits of fraction, NaN, no infinity
+  STRIA_FP8_E5M2 = 14,  // 2 bits of fraction, infinities, NaN
+  STRIA_FP4 = 15,       // e2m1; two elements in a byte, the first in the lower bits, as of i4, u4
+  STRIA_I4 = 16,
+  STRIA_U4 = 17,
+  STRIA_I2 = 18,  // four elements in a byte, as of u2
+  STRIA_U2 = 19
 };
 
 // coefficient * name. Bare: it never grows.

@@ -25,7 +25,7 @@ stria::Result<std::map<std::string, stria::tile::TensorType>> inputs_of(const st
     const std::vector<std::string> parts = stria::split(word.substr(equals + 1), ':');
     stria::tile::TensorType& type = inputs[word.substr(0, equals)];
     if (parts.size() > 1) {
-      auto parsed = stria::parse_data_type(parts[1]);
+      auto parsed = stria::parse_tensor_type(parts[1]);
       if (!parsed) return invalid_argument("'{}' is no type", parts[1]);
       type.type = *parsed;
     }

@@ -206,7 +206,15 @@ TEST(Builtin, CastTypes) {
   EXPECT_EQ(*cast_type(*find_builtin("as_bool"), 0), DataType::boolean);
   EXPECT_FALSE(cast_type(*find_builtin("as_bool"), 8).ok());
   EXPECT_EQ(cast_type(*find_builtin("as_float"), 8).status().message(),
-            "as_float to 8 bits: the widths are 16, 32, 64");
+            "as_float to 8 bits: write as_fp8_e4m3(x) or as_fp8_e5m2(x)");
+  EXPECT_EQ(cast_type(*find_builtin("as_float"), 12).status().message(),
+            "as_float to 12 bits: the widths are 16, 32, 64");
+  EXPECT_EQ(*cast_type(*find_builtin("as_int"), 4), DataType::i4);
+  EXPECT_EQ(*cast_type(*find_builtin("as_uint"), 2), DataType::u2);
+  EXPECT_EQ(*cast_type(*find_builtin("as_fp8_e4m3"), 0), DataType::fp8_e4m3);
+  EXPECT_EQ(*cast_type(*find_builtin("as_fp4"), 0), DataType::fp4);
+  EXPECT_EQ(cast_type(*find_builtin("as_uint"), 3).status().message(),
+            "as_uint to 3 bits: the widths are 2, 4, 8, 16, 32, 64");
   EXPECT_FALSE(cast_type(*find_builtin("as_int"), -8).ok());
 }
 

@@ -62,7 +62,7 @@ inline Inputs shapes_in(const std::string& text) {
     const std::vector<std::string> name = split(line.substr(8), '=');
     const std::vector<std::string> parts = split(name.at(1), ':');
     TensorType& type = out[name[0]];
-    if (parts.size() > 1) type.type = parse_data_type(parts[1]).value();
+    if (parts.size() > 1) type.type = parse_tensor_type(parts[1]).value();
     if (!parts[0].empty())
       for (const std::string& size : split(parts[0], ',')) type.sizes.push_back(std::stoll(size));
   }

@@ -95,7 +95,8 @@ TEST(Types, T3FunctionsByRule) {
   EXPECT_EQ(type_of("as_bfloat(A, 16)", DataType::fp32), "bf16");
   EXPECT_EQ(type_of("as_uint(A, 8)", DataType::fp32), "u8");
   EXPECT_EQ(type_of("as_bool(A)", DataType::fp32), "bool");
-  EXPECT_THAT(type_of("as_int(A, 24)", DataType::fp32), HasSubstr("the widths are 8, 16, 32, 64"));
+  EXPECT_THAT(type_of("as_int(A, 24)", DataType::fp32),
+              HasSubstr("the widths are 2, 4, 8, 16, 32, 64"));
 }
 
 TEST(Types, T4LiteralsTakeTheTypeOfTheTensorsTheyMeet) {
@@ -247,6 +248,60 @@ TEST(Types, T13ConstantOperandsOfContractionsFollowTheOthers) {
   ASSERT_TRUE(bound.ok()) << bound.status().to_string();
   EXPECT_EQ(tensor_of(*bound, "R").type, DataType::fp64);
   EXPECT_EQ(bound->statements.size(), 2u);
+}
+
+// As a caller sees R, and as it is held.
+std::string outside_and_held(const std::string& expression, DataType a,
+                             DataType b = DataType::fp32) {
+  Result<BoundProgram> bound =
+      bind_text("function (A, B) -> (R) { R = " + expression + "; }", two(a, b));
+  if (!bound.ok()) return bound.status().message();
+  const BoundTensor& r = tensor_of(*bound, "R");
+  return fmt::format("{} {}", name_of(r.outside_type()), name_of(r.type));
+}
+
+TEST(Types, T14ElementsOfPackedTypesAreHeldInOthers) {
+  const std::pair<DataType, DataType> kTypes[] = {
+      {DataType::i4, DataType::i8},         {DataType::i2, DataType::i8},
+      {DataType::u4, DataType::u8},         {DataType::u2, DataType::u8},
+      {DataType::fp8_e4m3, DataType::fp32}, {DataType::fp8_e5m2, DataType::fp32},
+      {DataType::fp4, DataType::fp32}};
+  for (const auto& [packed, held] : kTypes) {
+    const std::string p(name_of(packed)), h(name_of(held));
+    EXPECT_EQ(held_type(packed), held);
+    EXPECT_EQ(outside_and_held("A + B", packed, packed), h + " " + h);
+    EXPECT_EQ(outside_and_held("0 ? B : A", packed, packed), h + " " + h);
+    EXPECT_EQ(outside_and_held("reshape(A, 2, 2)", packed), h + " " + h);
+    EXPECT_EQ(outside_and_held("A", packed), p + " " + h);
+    const std::string cast = is_float(packed)
+                                 ? fmt::format("as_{}", p)
+                                 : fmt::format("as_{}int", is_signed_integer(packed) ? "" : "u");
+    const std::string width = is_float(packed) ? "" : fmt::format(", {}", bit_width(packed));
+    for (DataType from : {DataType::boolean, DataType::u64, DataType::fp16, DataType::fp64, packed})
+      EXPECT_EQ(outside_and_held(fmt::format("{}(A{})", cast, width), from), p + " " + h);
+    // A constant is cast when the program is bound.
+    EXPECT_EQ(outside_and_held(fmt::format("{}(1{})", cast, width), DataType::i8), p + " " + h);
+    EXPECT_EQ(outside_and_held(fmt::format("{}(A{}) * 2", cast, width), DataType::i8), h + " " + h);
+    EXPECT_EQ(contraction_types_of("+", "*", packed, packed),
+              contraction_types_of("+", "*", held, held));
+  }
+  // A result of a function of the file is what the function made.
+  const auto bound =
+      bind_text("function f(X) -> (Y) { Y = as_int(X, 4); } function (A) -> (R) { R = f(A); }",
+                {{"A", {DataType::i32, {3}}}});
+  ASSERT_TRUE(bound.ok()) << bound.status().message();
+  EXPECT_EQ(tensor_of(*bound, "R").packed, DataType::i4);
+}
+
+TEST(Types, RoundBinaryIsAFunctionOfFloats) {
+  EXPECT_EQ(type_of("round_binary(A, 3, -6, 8)", DataType::i8), "fp32");
+  EXPECT_EQ(type_of("round_binary(A, 3, -6, 8)", DataType::fp64), "fp64");
+  EXPECT_THAT(type_of("round_binary(A, 11, -6, 8)", DataType::fp32),
+              HasSubstr("11 binary places: 0 to 10 are possible"));
+  EXPECT_THAT(type_of("round_binary(A, 3, -31, 8)", DataType::fp32),
+              HasSubstr("exponent -31: -30 to 30 are possible"));
+  EXPECT_THAT(type_of("round_binary(A, 3, 2, 1)", DataType::fp32),
+              HasSubstr("the highest exponent 1 is below the lowest one, 2"));
 }
 
 }  // namespace

@@ -40,8 +40,8 @@ std::vector<T> values(const HostTensor& tensor) {
   std::memcpy(out.data(), tensor.data(), tensor.byte_count());
   return out;
 }
-std::string failure(std::string_view bytes, bool as_bf16 = false) {
-  Result<HostTensor> result = parse_npy(bytes, "a.npy", as_bf16);
+std::string failure(std::string_view bytes, std::optional<DataType> carried = std::nullopt) {
+  Result<HostTensor> result = parse_npy(bytes, "a.npy", carried);
   return result.ok() ? "ok" : result.status().message();
 }
 
@@ -56,7 +56,7 @@ TEST(Npy, ReadsEveryType) {
     for (int64_t i = 0; i < 6 * byte_size(type); ++i)
       data += static_cast<char>(type == DataType::boolean ? i % 2 : 17 * i + 3);
     for (int version : {1, 2, 3}) {
-      auto tensor = parse_npy(file(dictionary(descr, "(2, 3)"), data, version), "a.npy", false);
+      auto tensor = parse_npy(file(dictionary(descr, "(2, 3)"), data, version), "a.npy");
       ASSERT_TRUE(tensor.ok()) << tensor.status().to_string();
       EXPECT_EQ(tensor->type(), type);
       EXPECT_EQ(tensor->sizes(), (std::vector<int64_t>{2, 3}));
@@ -76,7 +76,8 @@ TEST(Npy, WritesWhatItReadsForEveryTypeAndRank) {
         tensor->data()[i] = static_cast<std::byte>(type == DataType::boolean ? i % 2 : i * 7);
       std::string bytes = format_npy(*tensor);
       EXPECT_EQ((bytes.size() - tensor->byte_count()) % 64, 0u);
-      auto back = parse_npy(bytes, "b.npy", type == DataType::bf16);
+      auto back =
+          parse_npy(bytes, "b.npy", type == DataType::bf16 ? std::optional(type) : std::nullopt);
       ASSERT_TRUE(back.ok()) << back.status().to_string();
       EXPECT_EQ(back->type(), type);
       EXPECT_EQ(back->sizes(), sizes);
@@ -97,21 +98,21 @@ TEST(Npy, AHeaderBeyond65535BytesBecomesVersion2) {
   auto tensor = HostTensor::create(DataType::u8, std::vector<int64_t>(256, 1), "t");
   std::string bytes = format_npy(*tensor);
   EXPECT_EQ(bytes[6], 1);
-  EXPECT_TRUE(parse_npy(bytes, "a.npy", false).ok());
+  EXPECT_TRUE(parse_npy(bytes, "a.npy").ok());
   auto wide = HostTensor::create(DataType::u8, std::vector<int64_t>(30000, 1), "t");
   EXPECT_EQ(format_npy(*wide)[6], 2);
 }
 
 TEST(Npy, BigEndian) {
   const char two[] = {0x12, 0x34, 0x56, 0x78};
-  auto words = parse_npy(file(dictionary(">u2", "(2,)"), {two, 4}), "a.npy", false);
+  auto words = parse_npy(file(dictionary(">u2", "(2,)"), {two, 4}), "a.npy");
   EXPECT_EQ(values<uint16_t>(*words), (std::vector<uint16_t>{0x1234, 0x5678}));
-  auto one = parse_npy(file(dictionary(">f4", "()"), std::string_view("\x3f\xc0\x00\x00", 4)),
-                       "a.npy", false);
+  auto one =
+      parse_npy(file(dictionary(">f4", "()"), std::string_view("\x3f\xc0\x00\x00", 4)), "a.npy");
   EXPECT_EQ(values<float>(*one), (std::vector<float>{1.5f}));
   EXPECT_TRUE(one->sizes().empty());
-  auto eight = parse_npy(file(dictionary(">i8", "(1,)"), std::string_view("\0\0\0\0\0\0\1\2", 8)),
-                         "a.npy", false);
+  auto eight =
+      parse_npy(file(dictionary(">i8", "(1,)"), std::string_view("\0\0\0\0\0\0\1\2", 8)), "a.npy");
   EXPECT_EQ(values<int64_t>(*eight), (std::vector<int64_t>{0x102}));
 }
 
@@ -132,32 +133,81 @@ TEST(Npy, FortranOrder) {
       for (int j = 0; j < 3; ++j)
         for (int k = 0; k < 4; ++k) expected.push_back(static_cast<int16_t>(100 * i + 10 * j + k));
     auto tensor =
-        parse_npy(file(dictionary(big ? ">i2" : "<i2", "(2, 3, 4)", true), data), "a.npy", false);
+        parse_npy(file(dictionary(big ? ">i2" : "<i2", "(2, 3, 4)", true), data), "a.npy");
     ASSERT_TRUE(tensor.ok()) << tensor.status().to_string();
     EXPECT_EQ(values<int16_t>(*tensor), expected);
   }
-  EXPECT_TRUE(parse_npy(file(dictionary("<f4", "(3, 0)", true), ""), "a.npy", false).ok());
-  EXPECT_EQ(
-      values<int8_t>(*parse_npy(file(dictionary("|i1", "(3,)", true), "\1\2\3"), "a.npy", false)),
-      (std::vector<int8_t>{1, 2, 3}));
+  EXPECT_TRUE(parse_npy(file(dictionary("<f4", "(3, 0)", true), ""), "a.npy").ok());
+  EXPECT_EQ(values<int8_t>(*parse_npy(file(dictionary("|i1", "(3,)", true), "\1\2\3"), "a.npy")),
+            (std::vector<int8_t>{1, 2, 3}));
 }
 
 TEST(Npy, BooleansAreNormalised) {
-  auto tensor =
-      parse_npy(file(dictionary("|b1", "(3,)"), std::string_view("\0\1\7", 3)), "a.npy", false);
+  auto tensor = parse_npy(file(dictionary("|b1", "(3,)"), std::string_view("\0\1\7", 3)), "a.npy");
   EXPECT_EQ(values<uint8_t>(*tensor), (std::vector<uint8_t>{0, 1, 1}));
 }
 
 TEST(Npy, Bf16CarriedAsU16OrOpaque) {
   for (const char* descr : {"<u2", "|V2", "<V2"}) {
-    auto tensor =
-        parse_npy(file(dictionary(descr, "(1,)"), std::string_view("\x80\x3f", 2)), "a.npy", true);
+    auto tensor = parse_npy(file(dictionary(descr, "(1,)"), std::string_view("\x80\x3f", 2)),
+                            "a.npy", DataType::bf16);
     ASSERT_TRUE(tensor.ok()) << tensor.status().to_string();
     EXPECT_EQ(tensor->type(), DataType::bf16);
     EXPECT_EQ(values<uint16_t>(*tensor), (std::vector<uint16_t>{0x3f80}));
   }
   EXPECT_THAT(failure(file(dictionary("|V2", "(1,)"), "ab")), HasSubstr("a.npy:bf16"));
-  EXPECT_THAT(failure(file(dictionary("<f4", "(1,)"), "abcd"), true), HasSubstr("':bf16' needs"));
+  EXPECT_THAT(failure(file(dictionary("<f4", "(1,)"), "abcd"), DataType::bf16),
+              HasSubstr("':bf16' needs"));
+}
+
+// ml_dtypes has one element in each byte, and so have the files; tensors have them packed.
+TEST(Npy, PackedTypesAreOneByteEach) {
+  const std::pair<const char*, DataType> kNames[] = {{"float8_e4m3fn", DataType::fp8_e4m3},
+                                                     {"float8_e5m2", DataType::fp8_e5m2},
+                                                     {"float4_e2m1fn", DataType::fp4},
+                                                     {"int4", DataType::i4},
+                                                     {"uint4", DataType::u4},
+                                                     {"int2", DataType::i2},
+                                                     {"uint2", DataType::u2}};
+  for (const auto& [name, type] : kNames) {
+    SCOPED_TRACE(name);
+    const int bits = bit_width(type);
+    for (const auto& sizes : std::vector<std::vector<int64_t>>{{}, {1}, {0}, {2, 3}, {5, 7}}) {
+      auto tensor = HostTensor::create(type, sizes, "t");
+      ASSERT_TRUE(tensor.ok());
+      for (int64_t i = 0; i < tensor->element_count(); ++i)
+        store_scalar(type, tensor->data(), i, Scalar::of_int(DataType::i32, i % 6));
+      const std::string bytes = format_npy(*tensor);
+      EXPECT_EQ((bytes.size() - static_cast<size_t>(tensor->element_count())) % 64, 0u);
+      auto back = parse_npy(bytes, "b.npy", type);
+      ASSERT_TRUE(back.ok()) << back.status().to_string();
+      EXPECT_EQ(back->type(), type);
+      EXPECT_EQ(back->sizes(), sizes);
+      EXPECT_EQ(back->bytes(), tensor->bytes());
+    }
+    // Opaque bytes, and those whose file says what they carry: the bits above the element are no
+    // part of it.
+    const std::string_view data("\xf1\x02\xfb", 3);
+    for (const char* descr : {"|V1", "<f1", name}) {
+      auto tensor = parse_npy(file(dictionary(descr, "(3,)"), data), "a.npy", type);
+      ASSERT_TRUE(tensor.ok()) << tensor.status().to_string();
+      const int mask = (1 << bits) - 1;
+      const DataType plain = bits == 8 ? DataType::u8 : bits == 4 ? DataType::u4 : DataType::u2;
+      for (int64_t i = 0; i < 3; ++i)
+        EXPECT_EQ(load_scalar(plain, tensor->data(), i).i,
+                  static_cast<uint8_t>(data[static_cast<size_t>(i)]) & mask);
+    }
+    EXPECT_EQ(parse_npy(file(dictionary(name, "(3,)"), data), "a.npy")->type(), type);
+  }
+  EXPECT_EQ(failure(file(dictionary("|i1", "(2,)"), "\1\x8"), DataType::i4),
+            "'a.npy': element 1 is 8, i4 is between -8 and 7");
+  EXPECT_EQ(failure(file(dictionary("|u1", "(1,)"), "\x10"), DataType::fp4),
+            "'a.npy': element 0 is 16, a pattern of fp4 is between 0 and 15");
+  EXPECT_EQ(failure(file(dictionary("int4", "(1,)"), "a"), DataType::u4),
+            "'a.npy' holds i4, not u4");
+  EXPECT_EQ(failure(file(dictionary("|u1", "(1,)"), "a"), DataType::i4),
+            "'a.npy' holds u8[1], ':i4' needs i4 carried as i8");
+  EXPECT_THAT(failure(file(dictionary("|V1", "(1,)"), "a")), HasSubstr("a.npy:fp8_e4m3"));
 }
 
 TEST(Npy, Python2AndOtherSpellings) {
@@ -171,7 +221,7 @@ TEST(Npy, TruncatedAtEveryByteIsAnError) {
   for (size_t length = 0; length < whole.size(); ++length) {
     // An exact-size copy, so that a sanitizer sees reads beyond the end.
     std::vector<char> part(whole.begin(), whole.begin() + length);
-    auto result = parse_npy({part.data(), part.size()}, "a.npy", false);
+    auto result = parse_npy({part.data(), part.size()}, "a.npy");
     ASSERT_FALSE(result.ok()) << length;
     EXPECT_THAT(result.status().message(), HasSubstr("'a.npy'"));
     if (length >= 8) {
@@ -187,7 +237,7 @@ TEST(Npy, EveryByteOfTheHeaderMayBeWrong) {
     for (int value : {0, 1, 0x27, 0x28, 0x39, 0x7f, 0xff}) {
       std::string bytes = whole;
       bytes[at] = static_cast<char>(value);
-      auto result = parse_npy(bytes, "a.npy", false);  // must not crash or hang
+      auto result = parse_npy(bytes, "a.npy");  // must not crash or hang
       if (result.ok()) {
         EXPECT_EQ(result->byte_count(), 16u);
       }
@@ -228,7 +278,7 @@ TEST(Npy, HostileHeaders) {
 }
 
 TEST(Npy, MissingFileNamesThePath) {
-  auto result = read_npy("/nonexistent/x.npy", false);
+  auto result = read_npy("/nonexistent/x.npy");
   ASSERT_FALSE(result.ok());
   EXPECT_THAT(result.status().message(), HasSubstr("/nonexistent/x.npy"));
 }

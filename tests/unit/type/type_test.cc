@@ -7,6 +7,7 @@
 #include "stria/type/data_type.h"
 #include "stria/type/half.h"
 #include "stria/type/scalar.h"
+#include "stria/type/small_float.h"
 #include "stria/type/tensor_shape.h"
 
 namespace stria {
@@ -67,10 +68,10 @@ TEST(Scalar, ConversionRules) {
 
 // By all values of the types up to 16 bits.
 TEST(Scalar, WhichTypesHaveAllValuesOfOthers) {
-  for (int t = 0; t < kDataTypeCount; ++t) {
+  for (int t = 0; t < kAllDataTypeCount; ++t) {
     const auto type = static_cast<DataType>(t);
-    if (byte_size(type) > 2) continue;
-    for (int w = 0; w < kDataTypeCount; ++w) {
+    if (bit_width(type) > 16) continue;
+    for (int w = 0; w < kAllDataTypeCount; ++w) {
       const auto wide = static_cast<DataType>(w);
       bool keeps = true;
       for (int bits = 0; bits < 1 << (type == DataType::boolean ? 1 : bit_width(type)); ++bits) {
@@ -86,7 +87,7 @@ TEST(Scalar, WhichTypesHaveAllValuesOfOthers) {
 }
 
 TEST(Scalar, LoadsWhatWasStored) {
-  for (int t = 0; t < kDataTypeCount; ++t) {
+  for (int t = 0; t < kAllDataTypeCount; ++t) {
     auto type = static_cast<DataType>(t);
     uint64_t memory[4] = {};
     Scalar one = is_float(type) ? Scalar::of_float(type, 1.5) : Scalar::of_int(type, 1);
@@ -94,6 +95,69 @@ TEST(Scalar, LoadsWhatWasStored) {
     EXPECT_EQ(load_scalar(type, memory, 2).to_double(), one.to_double()) << name_of(type);
     EXPECT_EQ(load_scalar(type, memory, 1).to_double(), 0) << name_of(type);
   }
+}
+
+TEST(Scalar, PackedElementsShareBytes) {
+  uint8_t memory[2] = {0xff, 0xff};
+  for (int k = 0; k < 3; ++k)
+    store_scalar(DataType::i4, memory, k, Scalar::of_int(DataType::i32, k - 2));
+  EXPECT_EQ(memory[0], 0xfe);
+  EXPECT_EQ(memory[1], 0xf0);  // what stands beside an element stays
+  EXPECT_EQ(load_scalar(DataType::i4, memory, 1).i, -1);
+  EXPECT_EQ(load_scalar(DataType::u4, memory, 1).i, 15);
+  EXPECT_EQ(load_scalar(DataType::u2, memory, 0).i, 2);
+  EXPECT_EQ(load_scalar(DataType::i2, memory, 0).i, -2);
+}
+
+// Each number of a small float is its own nearest one; half way between two lies the even one.
+TEST(SmallFloat, EveryPatternAndWhatLiesBetween) {
+  for (const DataType type : {DataType::fp8_e4m3, DataType::fp8_e5m2, DataType::fp4}) {
+    SCOPED_TRACE(name_of(type));
+    const SmallFloat& format = *small_float_of(type);
+    const uint32_t sign = 1U << (format.bits - 1);
+    double before = -1;
+    for (uint32_t bits = 0; bits < sign; ++bits) {
+      const double value = small_float_from_bits(format, bits);
+      if (!std::isfinite(value)) continue;
+      EXPECT_LT(before, value);
+      EXPECT_EQ(bits_from_double(format, value), bits);
+      EXPECT_EQ(bits_from_double(format, -value), bits | sign);
+      if (bits > 0) {
+        const double middle = before + (value - before) / 2;
+        EXPECT_EQ(bits_from_double(format, middle), bits % 2 == 0 ? bits : bits - 1);
+        EXPECT_EQ(bits_from_double(format, std::nextafter(middle, 1e9)), bits);
+        EXPECT_EQ(bits_from_double(format, std::nextafter(middle, 0)), bits - 1);
+      }
+      before = value;
+    }
+    EXPECT_EQ(before, format.largest);
+  }
+  const auto cast = [](DataType type, double x) {
+    return convert(Scalar::of_float(DataType::fp64, x), type).f;
+  };
+  EXPECT_EQ(cast(DataType::fp8_e4m3, 464), 448);
+  EXPECT_TRUE(std::isnan(cast(DataType::fp8_e4m3, 464.001)));
+  EXPECT_TRUE(std::isnan(cast(DataType::fp8_e4m3, -HUGE_VAL)));
+  EXPECT_EQ(cast(DataType::fp8_e5m2, 61439), 57344);
+  EXPECT_EQ(cast(DataType::fp8_e5m2, 61440), HUGE_VAL);
+  EXPECT_EQ(cast(DataType::fp4, -HUGE_VAL), -6);
+  EXPECT_EQ(cast(DataType::fp4, std::nan("")), 0);
+}
+
+TEST(TensorShape, BytesOfPackedTypes) {
+  EXPECT_EQ(bytes_of(DataType::i4, 5), 3);
+  EXPECT_EQ(bytes_of(DataType::u2, 5), 2);
+  EXPECT_EQ(bytes_of(DataType::fp8_e5m2, 5), 5);
+  EXPECT_EQ(bytes_of(DataType::fp4, 0), 0);
+  EXPECT_EQ(bytes_of(DataType::fp64, 5), 40);
+  using Sizes = std::vector<int64_t>;
+  EXPECT_EQ(packed_sizes(DataType::i4, {3, 6}), (Sizes{3, 3}));
+  EXPECT_EQ(packed_sizes(DataType::i4, {3, 5}), Sizes{8});
+  EXPECT_EQ(packed_sizes(DataType::u2, {}), Sizes{1});
+  EXPECT_EQ(packed_sizes(DataType::u2, {4, 0}), (Sizes{4, 0}));
+  EXPECT_EQ(packed_sizes(DataType::fp8_e4m3, {3, 5}), (Sizes{3, 5}));
+  EXPECT_EQ(memory_shape(DataType::fp4, {9}), dense_shape(DataType::u8, {5}));
+  EXPECT_EQ(memory_shape(DataType::fp16, {9}), dense_shape(DataType::fp16, {9}));
 }
 
 TEST(TensorShape, DenseAndSpan) {

@@ -34,10 +34,10 @@ Result<std::vector<ShapeText>> parse_shapes(const std::vector<std::string>& text
     const std::string shown = "--shape " + shown_name(value.name + "=" + value.value);
     if (const size_t colon = sizes.find(':'); colon != std::string::npos) {
       const std::string type = sizes.substr(colon + 1);
-      shape.type = parse_data_type(type);
+      shape.type = parse_tensor_type(type);
       if (!shape.type)
         return invalid_argument("{}: unknown type '{}'{}", shown, shown_name(type),
-                                did_you_mean(type, data_type_names()));
+                                did_you_mean(type, tensor_type_names()));
       sizes.resize(colon);
     }
     if (!sizes.empty()) {

@@ -9,6 +9,7 @@
 
 #include "stria/base/input_file.h"
 #include "stria/base/shown_text.h"
+#include "stria/type/scalar.h"
 #include "stria/type/tensor_shape.h"
 
 namespace stria {
@@ -129,8 +130,25 @@ class HeaderReader {
         {"i4", DataType::i32},     {"i8", DataType::i64},  {"u1", DataType::u8},
         {"u2", DataType::u16},     {"u4", DataType::u32},  {"u8", DataType::u64},
         {"f2", DataType::fp16},    {"f4", DataType::fp32}, {"f8", DataType::fp64},
-        {"V2", DataType::u16},
+        {"V2", DataType::u16},     {"V1", DataType::u8},   {"f1", DataType::u8},
     };
+    // One element in each byte, as ml_dtypes has them in memory.
+    static constexpr Known kPacked[] = {
+        {"float8_e4m3fn", DataType::fp8_e4m3},
+        {"float8_e5m2", DataType::fp8_e5m2},
+        {"float4_e2m1fn", DataType::fp4},
+        {"int4", DataType::i4},
+        {"uint4", DataType::u4},
+        {"int2", DataType::i2},
+        {"uint2", DataType::u2},
+    };
+    for (const Known& known : kPacked) {
+      if (known.code != text) continue;
+      header.type = DataType::u8;
+      header.opaque = true;
+      header.carried = known.type;
+      return Status();
+    }
     std::string_view code = text;
     if (!code.empty() && std::string_view("<>|=").find(code[0]) != std::string_view::npos) {
       header.big_endian = code[0] == '>';
@@ -139,11 +157,11 @@ class HeaderReader {
     for (const Known& known : kKnown) {
       if (known.code != code) continue;
       header.type = known.type;
-      header.opaque = code == "V2";
+      header.opaque = code == "V2" || code == "V1" || code == "f1";
       return Status();
     }
     return unsupported("'{}' has elements of type '{}', which stria does not have (it has {})",
-                       name_, shown_name(text), fmt::join(data_type_names(), " "));
+                       name_, shown_name(text), fmt::join(tensor_type_names(), " "));
   }
 
   std::string_view text_;
@@ -228,16 +246,34 @@ Result<NpyHeader> parse_npy_header(std::string_view bytes, std::string_view name
 
 namespace {
 
-// The tensor that the header asks for. Before memory is asked for: a header can claim what it
-// likes, so the file must have `have` bytes of data, where that is known.
-Result<HostTensor> create_tensor(const NpyHeader& header, std::string_view name, bool as_bf16,
+// What the elements of the file are bits of; nothing if they are what they are.
+Result<std::optional<DataType>> carried_type(const NpyHeader& header, std::string_view name,
+                                             std::optional<DataType> asked) {
+  const std::optional<DataType> type = header.carried ? header.carried : asked;
+  if (header.carried && asked && *asked != *header.carried)
+    return invalid_argument("'{}' holds {}, not {}", name, name_of(*header.carried),
+                            name_of(*asked));
+  if (!type) {
+    if (!header.opaque) return std::optional<DataType>();
+    const bool two = header.type == DataType::u16;
+    return unsupported("'{}' holds opaque {} elements; if they are {}, say '{}:{}'", name,
+                       two ? "two-byte" : "one-byte", two ? "bf16" : "fp8_e4m3", name,
+                       two ? "bf16" : "fp8_e4m3");
+  }
+  const DataType carrier = *type == DataType::bf16    ? DataType::u16
+                           : is_signed_integer(*type) ? DataType::i8
+                                                      : DataType::u8;
+  if (header.type == carrier || (header.opaque && header.type == DataType::u8 && is_packed(*type)))
+    return type;
+  return invalid_argument("'{}' holds {}, ':{}' needs {} carried as {}", name,
+                          to_string(header.type, header.sizes), name_of(*type), name_of(*type),
+                          name_of(carrier));
+}
+
+// The tensor of the file's elements. Before memory is asked for: a header can claim what it likes,
+// so the file must have `have` bytes of data, where that is known.
+Result<HostTensor> create_tensor(const NpyHeader& header, std::string_view name,
                                  std::optional<uint64_t> have) {
-  if (as_bf16 && header.type != DataType::u16)
-    return invalid_argument("'{}' holds {}, ':bf16' needs bf16 carried as u16", name,
-                            to_string(header.type, header.sizes));
-  if (header.opaque && !as_bf16)
-    return unsupported("'{}' holds opaque two-byte elements; if they are bf16, say '{}:bf16'", name,
-                       name);
   const std::string what = fmt::format("'{}'", name);
   STRIA_RETURN_IF_ERROR(check_sizes(header.type, header.sizes, what));
   const auto want = static_cast<uint64_t>(dense_shape(header.type, header.sizes).element_count() *
@@ -256,8 +292,32 @@ bool is_transposed(const NpyHeader& header) {
   return header.fortran_order && header.sizes.size() > 1;
 }
 
+// Element by element from bytes of their own to shared ones.
+Result<HostTensor> packed(const NpyHeader& header, std::string_view name, DataType type,
+                          const HostTensor& from) {
+  STRIA_ASSIGN(HostTensor out, HostTensor::create(type, from.sizes(), fmt::format("'{}'", name)));
+  const int bits = bit_width(type);
+  // The bits of each byte of an opaque file that are not the element's may be anything.
+  const int64_t most = (1 << (bits - (is_signed_integer(type) ? 1 : 0))) - 1;
+  const int64_t least = is_signed_integer(type) ? -most - 1 : 0;
+  for (int64_t i = 0; i < from.element_count(); ++i) {
+    const int64_t number = load_scalar(from.type(), from.data(), i).i;
+    if (!header.opaque && (number < least || number > most))
+      return invalid_argument("'{}': element {} is {}, {} is between {} and {}", name, i, number,
+                              is_float(type) ? fmt::format("a pattern of {}", name_of(type))
+                                             : std::string(name_of(type)),
+                              least, most);
+    // As an unsigned integer as wide, so that the bits stay what they are.
+    const DataType pattern = bits == 8 ? DataType::u8 : bits == 4 ? DataType::u4 : DataType::u2;
+    store_scalar(pattern, out.data(), i, Scalar::of_int(DataType::i64, number));
+  }
+  return out;
+}
+
 // `tensor` holds the data of the file, or `columns` does if that is in another order.
-void finish_tensor(const NpyHeader& header, bool as_bf16, const char* columns, HostTensor& tensor) {
+Result<HostTensor> finish_tensor(const NpyHeader& header, std::string_view name,
+                                 std::optional<DataType> carried, const char* columns,
+                                 HostTensor tensor) {
   const int64_t size = byte_size(header.type), count = tensor.element_count();
   if (count > 0 && is_transposed(header)) transpose(columns, tensor);
   if (header.big_endian && size > 1)
@@ -266,7 +326,9 @@ void finish_tensor(const NpyHeader& header, bool as_bf16, const char* columns, H
   if (header.type == DataType::boolean)  // any byte but 0 is true in numpy; here exactly 1
     for (int64_t i = 0; i < count; ++i)
       tensor.data()[i] = std::byte{tensor.data()[i] != std::byte{0}};
-  if (as_bf16) tensor.reinterpret_as(DataType::bf16);
+  if (carried && is_packed(*carried)) return packed(header, name, *carried, tensor);
+  if (carried) tensor.reinterpret_as(*carried);
+  return tensor;
 }
 
 // The first bytes of a file, as many as its header takes, or as there are.
@@ -287,27 +349,28 @@ Result<std::string> read_header(InputFile& file) {
 
 }  // namespace
 
-Result<HostTensor> parse_npy(std::string_view bytes, std::string_view name, bool as_bf16) {
+Result<HostTensor> parse_npy(std::string_view bytes, std::string_view name,
+                             std::optional<DataType> carried) {
   STRIA_ASSIGN(NpyHeader header, parse_npy_header(bytes, name));
-  STRIA_ASSIGN(HostTensor tensor,
-               create_tensor(header, name, as_bf16, bytes.size() - header.data_offset));
+  STRIA_ASSIGN(carried, carried_type(header, name, carried));
+  STRIA_ASSIGN(HostTensor tensor, create_tensor(header, name, bytes.size() - header.data_offset));
   const char* data = bytes.data() + header.data_offset;
   if (!is_transposed(header) && tensor.byte_count() > 0)
     std::memcpy(tensor.data(), data, tensor.byte_count());
-  finish_tensor(header, as_bf16, data, tensor);
-  return tensor;
+  return finish_tensor(header, name, carried, data, std::move(tensor));
 }
 
-Result<HostTensor> read_npy(const std::filesystem::path& path, bool as_bf16,
+Result<HostTensor> read_npy(const std::filesystem::path& path, std::optional<DataType> carried,
                             const NpyCheck& check) {
   const std::string name = shown_name(path.string());
   STRIA_ASSIGN(InputFile file, InputFile::open(path));
   STRIA_ASSIGN(const std::string head, read_header(file));
   STRIA_ASSIGN(const NpyHeader header, parse_npy_header(head, name));
-  if (check) STRIA_RETURN_IF_ERROR(check(as_bf16 ? DataType::bf16 : header.type, header.sizes));
+  STRIA_ASSIGN(carried, carried_type(header, name, carried));
+  if (check) STRIA_RETURN_IF_ERROR(check(carried.value_or(header.type), header.sizes));
   std::optional<uint64_t> have;
   if (file.size()) have = *file.size() - std::min<uint64_t>(*file.size(), header.data_offset);
-  STRIA_ASSIGN(HostTensor tensor, create_tensor(header, name, as_bf16, have));
+  STRIA_ASSIGN(HostTensor tensor, create_tensor(header, name, have));
   // A short header can lie in the first bytes together with data.
   const std::string_view early = std::string_view(head).substr(header.data_offset);
   const size_t want = tensor.byte_count();
@@ -332,13 +395,13 @@ Result<HostTensor> read_npy(const std::filesystem::path& path, bool as_bf16,
   if (beyond > 0)
     return invalid_argument("'{}' has more bytes after its data: {} needs {} bytes", name,
                             to_string(header.type, header.sizes), want);
-  finish_tensor(header, as_bf16, columns.data(), tensor);
-  return tensor;
+  return finish_tensor(header, name, carried, columns.data(), std::move(tensor));
 }
 
 std::string format_npy(const HostTensor& tensor) {
-  static constexpr std::string_view kCodes[kDataTypeCount] = {
-      "|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2", "<u2", "<f4", "<f8"};
+  static constexpr std::string_view kCodes[kAllDataTypeCount] = {
+      "|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2",
+      "<u2", "<f4", "<f8", "|u1", "|u1", "|u1", "|i1", "|u1", "|i1", "|u1"};
   std::string shape;
   for (int64_t size : tensor.sizes()) shape += fmt::format("{}, ", size);
   if (tensor.sizes().size() > 1) shape.resize(shape.size() - 2);
@@ -353,7 +416,9 @@ std::string format_npy(const HostTensor& tensor) {
   const size_t prefix = wide ? 12 : 10;
   const size_t length = padded(prefix);
   std::string out;
-  out.reserve(prefix + length + tensor.byte_count());
+  const DataType type = tensor.type();
+  out.reserve(prefix + length +
+              static_cast<size_t>(bytes_of(held_type(type), tensor.element_count())));
   out += kMagic;
   out += static_cast<char>(wide ? 2 : 1);
   out += '\0';
@@ -361,7 +426,12 @@ std::string format_npy(const HostTensor& tensor) {
   out += dictionary;
   out.append(length - dictionary.size() - 1, ' ');
   out += '\n';
-  out += tensor.bytes();
+  if (!is_packed(type)) return out += tensor.bytes();
+  // Integers as numbers, of floats the bits: one in each byte.
+  const int bits = bit_width(type);
+  const DataType read = is_integer(type) ? type : bits == 8 ? DataType::u8 : DataType::u4;
+  for (int64_t i = 0; i < tensor.element_count(); ++i)
+    out += static_cast<char>(load_scalar(read, tensor.data(), i).i);
   return out;
 }
 

@@ -17,8 +17,11 @@ namespace stria {
 
 // What the header of a .npy file says.
 struct NpyHeader {
-  DataType type = DataType::fp32;  // u16 for the opaque two-byte type ("V2") that carries bf16
-  bool opaque = false;             // descr was V2: only a reader that knows better may use it
+  // Of the elements in the file: u16 and u8 for opaque ones (V2, V1, f1), which carry another type.
+  DataType type = DataType::fp32;
+  bool opaque = false;  // only a reader that knows better may use them
+  // What the file says they carry: packed types have names as in ml_dtypes, "float8_e4m3fn".
+  std::optional<DataType> carried;
   bool big_endian = false;
   bool fortran_order = false;  // first dimension contiguous
   std::vector<int64_t> sizes;
@@ -30,16 +33,20 @@ struct NpyHeader {
 Result<NpyHeader> parse_npy_header(std::string_view bytes, std::string_view name);
 
 // The tensor in C order and native byte order. Files of another length than the header asks for are
-// refused. With `as_bf16` the two-byte elements (u2 or V2) are taken as bf16.
-Result<HostTensor> parse_npy(std::string_view bytes, std::string_view name, bool as_bf16);
+// refused. `carried` is what the elements of the file are bits of: bf16 in two bytes (u2, V2); a
+// packed type, each element in a byte of its own (u1, V1, f1; signed integers in i1 or V1). Its
+// elements are packed here. invalid_argument for a number that the type does not have.
+Result<HostTensor> parse_npy(std::string_view bytes, std::string_view name,
+                             std::optional<DataType> carried = std::nullopt);
 // What else a file's type and sizes must be: asked before its data are read.
 using NpyCheck = std::function<Status(DataType type, const std::vector<int64_t>& sizes)>;
 // Takes memory for what the file has, and not for what its header claims.
-Result<HostTensor> read_npy(const std::filesystem::path& path, bool as_bf16,
+Result<HostTensor> read_npy(const std::filesystem::path& path,
+                            std::optional<DataType> carried = std::nullopt,
                             const NpyCheck& check = nullptr);
 
-// Version 1.0, C order, little endian; bf16 as u2. A header that does not fit 65535 bytes becomes
-// version 2.0.
+// Version 1.0, C order, little endian; bf16 as u2, the bits of fp8 and fp4 as u1, packed integers
+// as i1 and u1. A header that does not fit 65535 bytes becomes version 2.0.
 std::string format_npy(const HostTensor& tensor);
 
 }  // namespace stria

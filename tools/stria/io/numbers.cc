@@ -27,7 +27,7 @@ Result<Scalar> scalar_of(const std::string& text, DataType type) {
     STRIA_ASSIGN(const double value, parse_number(text, -kLargest, kLargest));
     return Scalar::of_float(type, value);
   }
-  const int bits = static_cast<int>(8 * byte_size(type));
+  const int bits = bit_width(type);
   if (is_signed_integer(type)) {
     const int64_t least = std::numeric_limits<int64_t>::min() >> (64 - bits);
     STRIA_ASSIGN(const int64_t value, parse_integer(text, least, ~least));

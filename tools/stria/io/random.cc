@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "stria/type/half.h"
+#include "stria/type/scalar.h"
 
 namespace stria {
 namespace {
@@ -125,6 +126,28 @@ Result<HostTensor> random_tensor(DataType type, const std::vector<int64_t>& size
     case DataType::fp64:
       fill_normal(reinterpret_cast<double*>(data), count, key, [](double value) { return value; });
       break;
+    case DataType::fp8_e4m3:
+    case DataType::fp8_e5m2:
+    case DataType::fp4: {
+      std::vector<double> values(static_cast<size_t>(count));
+      fill_normal(values.data(), count, key, [](double value) { return value; });
+      for (int64_t i = 0; i < count; ++i)
+        store_scalar(type, data, i,
+                     Scalar::of_float(DataType::fp64, values[static_cast<size_t>(i)]));
+      break;
+    }
+    case DataType::i4:
+    case DataType::u4:
+    case DataType::i2:
+    case DataType::u2: {
+      // Those of 2 bits have the lowest bits of those of 4.
+      const int64_t lowest = type == DataType::i4 ? -8 : 0;
+      for (int64_t i = 0; i < count; ++i) {
+        const auto drawn = static_cast<int64_t>(word(key, i) >> 60);
+        store_scalar(type, data, i, Scalar::of_int(DataType::i64, drawn + lowest));
+      }
+      break;
+    }
   }
   return tensor;
 }

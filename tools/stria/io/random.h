@@ -12,6 +12,7 @@
 //             of the pair and v = (word(i) >> 11) * 2^-53 of the odd one, the pair is
 //             sqrt(-2 ln u) * (cos 2 pi v, sin 2 pi v), in binary64 with the polynomials of
 //             random.cc, rounded once to the element type, ties to even
+//   i2, u2:   the lowest bits of these integers
 #pragma once
 
 #include <cstdint>

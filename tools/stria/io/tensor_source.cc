@@ -28,10 +28,10 @@ Result<TensorSource> parse_random(std::string_view text) {
   if (!number.ok()) return number.status().with_context(fmt::format("'{}': the seed", shown));
   source.seed = *number;
   if (parts.size() == 3) {
-    source.type = parse_data_type(parts[2]);
+    source.type = parse_tensor_type(parts[2]);
     if (!source.type)
       return invalid_argument("'{}': unknown type '{}'{}", shown, shown_name(parts[2]),
-                              did_you_mean(parts[2], data_type_names()));
+                              did_you_mean(parts[2], tensor_type_names()));
   }
   return source;
 }
@@ -48,29 +48,29 @@ Result<TensorSource> parse_tensor_source(std::string_view text) {
     source.numbers = std::move(*numbers);
     if (before_type.size() == text.size()) return source;
     const std::string_view type = text.substr(before_type.size() + 1);
-    source.type = parse_data_type(type);
+    source.type = parse_tensor_type(type);
     if (source.type) return source;
     return invalid_argument("'{}': unknown type '{}'{}", shown, shown_name(type),
-                            did_you_mean(type, data_type_names()));
+                            did_you_mean(type, tensor_type_names()));
   }
   source.path = std::string(text);
   if (size_t colon = text.rfind(':'); colon != std::string_view::npos) {
-    source.type = parse_data_type(text.substr(colon + 1));
+    source.type = parse_tensor_type(text.substr(colon + 1));
     std::string_view before = text.substr(0, colon);
     bool suffix =
         source.type || before.ends_with(".npy") || before.ends_with(".png") || is_jpeg(before);
     if (suffix && !source.type)
       return invalid_argument("'{}': unknown type '{}'{}", shown,
                               shown_name(text.substr(colon + 1)),
-                              did_you_mean(text.substr(colon + 1), data_type_names()));
+                              did_you_mean(text.substr(colon + 1), tensor_type_names()));
     if (suffix) source.path = std::string(before);
   }
   if (source.path.ends_with(".npy")) {
     source.kind = TensorSource::Kind::npy;
-    if (source.type && source.type != DataType::bf16)
+    if (source.type && source.type != DataType::bf16 && !is_packed(*source.type))
       return invalid_argument(
-          "'{}': a .npy file says its own type; ':bf16' (bf16 carried as u16) is "
-          "the only suffix, not ':{}'",
+          "'{}': a .npy file says its own type; ':bf16' (bf16 carried as u16) and packed types as "
+          "':i4' (one in each byte) are the only suffixes, not ':{}'",
           shown, name_of(*source.type));
     return source;
   }
@@ -111,7 +111,7 @@ Result<HostTensor> read_tensor(const TensorSource& source, const std::vector<int
     return picture_tensor(picture, *source.picture, target);
   }
   switch (source.kind) {
-    case TensorSource::Kind::npy: return read_npy(source.path, source.type.has_value(), check);
+    case TensorSource::Kind::npy: return read_npy(source.path, source.type, check);
     case TensorSource::Kind::png:
       return read_png(source.path, source.type.value_or(DataType::fp32));
     case TensorSource::Kind::jpeg:

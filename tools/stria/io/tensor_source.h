@@ -22,8 +22,8 @@ struct TensorSource {
   enum class Kind { npy, png, jpeg, random, numbers };
   Kind kind = Kind::npy;
   std::string path;  // npy, png, jpeg
-  // The suffix: bf16 for npy; u8, u16 or fp32 for png; u8 or fp32 for jpeg; any for random and
-  // numbers.
+  // The suffix: bf16 and packed types for npy; u8, u16 or fp32 for png; u8 or fp32 for jpeg; any
+  // for random and numbers.
   std::optional<DataType> type;
   uint64_t seed = 0;                      // random
   std::vector<std::string> numbers;       // numbers

@@ -70,7 +70,7 @@ SummaryValue value_of(const onnx::ValueInfo& info) {
   SummaryValue out;
   out.name = info.name;
   if (info.type.kind != onnx::ValueType::Kind::tensor) return out;
-  const std::optional<DataType> type = onnx::tile_type_of(info.type.type);
+  const std::optional<DataType> type = onnx::outside_type_of(info.type.type);
   out.type = type ? std::string(name_of(*type)) : onnx::name_of(info.type.type);
   out.has_dims = info.type.dims.has_value();
   if (info.type.dims)

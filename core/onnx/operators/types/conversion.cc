@@ -21,16 +21,16 @@ Result<std::string> special(NodeWriter& node, double value) {
   return node.constant(std::move(one));
 }
 
-// value * power is the number, and inverse * power is what it was at first.
-struct Scaled {
-  std::string value, power, inverse;
-};
-
 // `factor` times `of` where `where` holds.
 std::string times_where(NodeWriter& node, const std::string& where, const std::string& of,
                         double factor) {
   return node.let(fmt::format("{0} ? {1} * {2} : {1}", where, of, number(factor)));
 }
+
+// value * power is the number.
+struct Scaled {
+  std::string value, power;
+};
 
 // To 1 <= value < 2. Powers of two leave every digit as it is, so the steps are exact. `value` is
 // at least 1.
@@ -40,7 +40,6 @@ Scaled divided_down(NodeWriter& node, Scaled at, int most) {
     const std::string large = node.let(fmt::format("{} >= {}", at.value, number(power)));
     at.value = times_where(node, large, at.value, 1 / power);
     at.power = times_where(node, large, at.power, power);
-    if (!at.inverse.empty()) at.inverse = times_where(node, large, at.inverse, 1 / power);
   }
   return at;
 }
@@ -48,25 +47,14 @@ Scaled divided_down(NodeWriter& node, Scaled at, int most) {
 // The nearest number of the format, the even one of two. `x` is fp32 or fp64.
 Result<std::string> rounded(NodeWriter& node, const std::string& x, const SmallFloat& format,
                             bool saturate) {
-  // The distance of neighbours depends on the exponent alone, and stops at the smallest normal one.
-  const double smallest = std::ldexp(1, 1 - format.bias);
-  const std::string size = node.let(fmt::format("abs({})", x));
-  const double distance = std::ldexp(smallest, -format.fraction_bits);
-  Scaled at{node.let(fmt::format("max({} * {}, 1.0)", size, number(1 / smallest))),
-            node.let(fmt::format("0 ? {} : {}", size, number(distance))),
-            node.let(fmt::format("0 ? {} : {}", size, number(1 / distance)))};
-  // What is larger than the largest number stays so.
-  at = divided_down(node, at, format.largest / smallest >= 65536 ? 16 : 8);
-  // A division by the power may err by more than nothing.
-  const std::string near = node.let(fmt::format("round({} * {}) * {}", size, at.inverse, at.power));
+  const std::string near =
+      node.let(fmt::format("abs(round_binary({}, {}, {}, {}))", x, format.fraction_bits,
+                           format.lowest_exponent(), format.highest_exponent()));
   // Formats without special numbers always saturate, and have 0 for NaN.
   const bool finite = format.special == SmallFloat::Special::none;
   std::string beyond = number(format.largest);
-  if (!saturate && !finite) {
-    const bool infinite = format.special == SmallFloat::Special::ieee;
-    STRIA_ASSIGN(beyond, special(node, infinite ? std::numeric_limits<double>::infinity()
-                                                : std::numeric_limits<double>::quiet_NaN()));
-  }
+  if (!saturate && !finite)
+    STRIA_ASSIGN(beyond, special(node, std::numeric_limits<double>::quiet_NaN()));
   std::string limited =
       node.let(fmt::format("{0} > {1} ? {2} : {0}", near, number(format.largest), beyond));
   if (finite) limited = node.let(fmt::format("{0} != {0} ? 0.0 : {0}", limited));
@@ -76,11 +64,21 @@ Result<std::string> rounded(NodeWriter& node, const std::string& x, const SmallF
   return node.let(fmt::format("{0} == 0.0 ? {1} : {2} < 0.0 ? -{0} : {0}", limited, zero, x));
 }
 
+// As the cast to a packed float gives it, but that has no saturation of its own where there is
+// something beyond the largest number.
+std::string packed_float(NodeWriter& node, const std::string& x, DataType packed,
+                         const SmallFloat& format, bool saturate) {
+  std::string given = x;
+  if (saturate && format.special != SmallFloat::Special::none)
+    given = node.let(fmt::format("max(min({0}, {1}), -{1})", x, number(format.largest)));
+  return fmt::format("as_float(as_{}({}), 32)", stria::name_of(packed), given);
+}
+
 // The power of two that `x` is rounded to.
 Result<std::string> power_of_two(NodeWriter& node, const std::string& x, const CastRules& rules) {
   const double lowest = std::ldexp(1, -127), highest = std::ldexp(1, 127);
   const std::string size = node.let(fmt::format("max({}, {})", x, number(lowest)));
-  Scaled at{size, node.let(fmt::format("0 ? {} : 1.0", size)), ""};
+  Scaled at{size, node.let(fmt::format("0 ? {} : 1.0", size))};
   for (int step = 64; step > 0; step /= 2) {
     const std::string small =
         node.let(fmt::format("{} < {}", at.value, number(std::ldexp(1, 1 - step))));
@@ -119,19 +117,19 @@ Result<std::string> converted(NodeWriter& node, const std::string& x, ElementTyp
     return node.not_supported(fmt::format("a cast of {} to {}", name_of(from), name_of(to)));
   if (from == to) return x;
   const DataType real = *source == DataType::fp64 ? DataType::fp64 : DataType::fp32;
+  const DataType outside = *outside_type_of(to);
   if (const SmallFloat* const format = small_float_of(to)) {
-    STRIA_ASSIGN(const std::string near,
-                 rounded(node, node.let(cast(x, real)), *format, rules.saturate));
+    const std::string given = node.let(cast(x, real));
+    if (is_packed(outside)) return packed_float(node, given, outside, *format, rules.saturate);
+    STRIA_ASSIGN(const std::string near, rounded(node, given, *format, rules.saturate));
     return cast(near, DataType::fp32);
   }
   if (to == ElementType::fp8e8m0)
     return power_of_two(node, node.let(cast(x, DataType::fp32)), rules);
-  if (const int bits = bits_of(to); bits < 8) {
-    const int64_t mask = (int64_t{1} << bits) - 1, sign = int64_t{1} << (bits - 1);
-    const std::string low = fmt::format("({} & {})", cast(x, DataType::i32), mask);
-    return cast(*target == DataType::i8 ? fmt::format("({} ^ {}) - {}", low, sign, sign) : low,
-                *target);
-  }
+  // Floats become integers first: the standard wraps them.
+  if (is_packed(outside))
+    return fmt::format("{0}({0}({1}, {2}), 8)", *target == DataType::i8 ? "as_int" : "as_uint",
+                       cast(x, DataType::i32), bit_width(outside));
   return cast(x, *target);
 }
 
