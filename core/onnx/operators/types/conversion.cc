@@ -53,8 +53,11 @@ Result<std::string> rounded(NodeWriter& node, const std::string& x, const SmallF
   // Formats without special numbers always saturate, and have 0 for NaN.
   const bool finite = format.special == SmallFloat::Special::none;
   std::string beyond = number(format.largest);
-  if (!saturate && !finite)
-    STRIA_ASSIGN(beyond, special(node, std::numeric_limits<double>::quiet_NaN()));
+  if (!saturate && !finite) {
+    const bool infinite = format.special == SmallFloat::Special::ieee;
+    STRIA_ASSIGN(beyond, special(node, infinite ? std::numeric_limits<double>::infinity()
+                                                : std::numeric_limits<double>::quiet_NaN()));
+  }
   std::string limited =
       node.let(fmt::format("{0} > {1} ? {2} : {0}", near, number(format.largest), beyond));
   if (finite) limited = node.let(fmt::format("{0} != {0} ? 0.0 : {0}", limited));
