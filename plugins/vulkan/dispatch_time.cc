@@ -84,6 +84,8 @@ class WorkCount {
     for (const auto& operand : instruction.operands)
       out.operations += static_cast<double>(operand.slots.size());
   }
+  // Trees for this device have none (BuildOptions::micro_kernels).
+  void add(const semtree::MicroKernel&, GroupWork&) {}
   void add(const semtree::Prefetch& hint, GroupWork& out) { access(hint.place, out); }
   // A lane's share of what its subgroup does.
   void add(const semtree::MatrixFill& fill, GroupWork& out) {
