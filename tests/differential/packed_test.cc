@@ -122,8 +122,9 @@ TEST_P(Packed, FloatsAreRoundedOnceToTheNearest) {
     for (size_t n = 0; n < numbers.size(); ++n)
       EXPECT_EQ(bits_at(bytes, type, n), nearest(type, numbers[n])) << numbers[n];
     // The bits behind the last element are zero.
-    if (const int64_t shared = 8 / bit_width(type); sizes[0] % shared != 0)
+    if (const int64_t shared = 8 / bit_width(type); sizes[0] % shared != 0) {
       EXPECT_EQ(bits_at(bytes, type, numbers.size()), 0);
+    }
     // What is not packed has the same numbers.
     const std::string held = run("as_float(" + cast_text(type, "A") + ", 32)",
                                  {DataType::fp32, sizes}, given, {DataType::fp32, sizes});

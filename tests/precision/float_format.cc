@@ -65,8 +65,8 @@ long double load(DataType type, const void* elements, int64_t index) {
     case DataType::bf16: return brain_value(read<uint16_t>(elements, index));
     case DataType::fp32: return read<float>(elements, index);
     case DataType::fp64: return read<double>(elements, index);
+    default: return 0;  // packed: no function computes with them
   }
-  return 0;
 }
 
 uint64_t bits_of(DataType type, long double x) {

@@ -31,7 +31,7 @@ mode_t masked(mode_t mode) {
   return mode & ~mask;
 }
 
-Status write_project(const fs::path& folder, std::span<const ProjectFile> files) {
+Status write_files_of(const fs::path& folder, std::span<const ProjectFile> files) {
   for (const ProjectFile& file : files) {
     const fs::path path = folder / file.path;
     std::error_code error;
@@ -73,7 +73,7 @@ Status write_project(const fs::path& folder, std::span<const ProjectFile> files)
   if (mkdtemp(temporary.data()) == nullptr)
     return invalid_argument("cannot make the folder '{}': {}", shown_name(folder.string()),
                             reason(errno));
-  Status status = write_project(temporary, files);
+  Status status = write_files_of(temporary, files);
   if (status.ok() && chmod(temporary.c_str(), masked(0777)) != 0)
     status = invalid_argument("cannot open the folder '{}' to others: {}",
                               shown_name(folder.string()), reason(errno));
