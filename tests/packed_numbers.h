@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The oracle for packed types (rules T14 and T15): what each pattern means, the nearest pattern of a
-// number, and packed bytes, by enumeration and by hand.
+// The oracle for packed types (rules T14 and T15): what each pattern means, the nearest pattern of
+// a number, and packed bytes, by enumeration and by hand.
 #pragma once
 
 #include <fmt/format.h>

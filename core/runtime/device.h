@@ -50,9 +50,9 @@ class STRIA_API Device {
   // A tensor whose elements lie in `memory`, which the application made: dense and row-major, as
   // many bytes as the tensor has. Nothing is copied; work of the device reads and writes there, and
   // whoever looks at it waits for that work. `owner` keeps the memory, and goes when the device
-  // does not touch it any more; without it the memory outlives the tensor and its work. unsupported if
-  // the device cannot work there, with what it asks for: devices that share the host's memory take
-  // addresses that are multiples of 64. Experimental.
+  // does not touch it any more; without it the memory outlives the tensor and its work. unsupported
+  // if the device cannot work there, with what it asks for: devices that share the host's memory
+  // take addresses that are multiples of 64. Experimental.
   Result<Tensor> import_tensor(std::span<std::byte> memory, DataType type,
                                std::vector<int64_t> sizes,
                                std::shared_ptr<const void> owner = nullptr) const;

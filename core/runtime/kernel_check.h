@@ -34,9 +34,9 @@ struct WrongKernel {
 };
 
 // Runs `executable` once, in steps; nothing else may use these tensors meanwhile. Null: every
-// kernel is within the bounds of rule M11. `progress` (may be empty) is told how many kernels are done.
-// unsupported for a plugin that runs a whole part as one kernel. Takes the interpreter's time for
-// each kernel, and host memory for its tensors.
+// kernel is within the bounds of rule M11. `progress` (may be empty) is told how many kernels are
+// done. unsupported for a plugin that runs a whole part as one kernel. Takes the interpreter's time
+// for each kernel, and host memory for its tensors.
 Result<std::optional<WrongKernel>> find_wrong_kernel(
     const Executable& executable, std::span<const Tensor> inputs, std::span<const Tensor> outputs,
     const std::function<void(size_t done, size_t count)>& progress = {});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin with a pass of its own. Its one device interprets kernels, as the helper does by default.
+// A plugin with a pass of its own. Its one device interprets kernels, as the helper does by
+// default.
 #include "stria/sdk/plugin.h"
 #include "unroll_short.h"
 

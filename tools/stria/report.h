@@ -39,8 +39,8 @@ struct Profile {
 std::string describe_profile(const Profile& profile,
                              const std::map<std::string, double>& operations);
 
-// Which kernels of a device program call functions of the plugin (docs/semantics.md S21), and which:
-// "kernel_0: product_8x8". Without those that `times` says are interpreted.
+// Which kernels of a device program call functions of the plugin (docs/semantics.md S21), and
+// which: "kernel_0: product_8x8". Without those that `times` says are interpreted.
 std::vector<std::string> micro_kernel_calls(const stripe::Program& device,
                                             const std::vector<KernelTime>& times = {});
 // The same below a profile; "" if there are none.

@@ -41,8 +41,8 @@
 // is, what the function does, and gets the tag `#micro_kernel="function"` beside `#stencil` (S21).
 // Its operands must have the steps and alignments that the model says; a block whose operands have
 // others stays plain, and the report says why. An index of the function of any size takes the whole
-// range, of two points at least. A later step that moves operands may spoil what the function wants,
-// which the verifier finds: let this one run behind those that lay tensors out.
+// range, of two points at least. A later step that moves operands may spoil what the function
+// wants, which the verifier finds: let this one run behind those that lay tensors out.
 //
 // Requires: points of the block commute. Ensures: the same points run. A tile of an instruction is
 // never uneven; an uneven tile of another stencil keeps its constraint. Runs on whole kernels,

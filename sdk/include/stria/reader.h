@@ -341,8 +341,8 @@ uint64_t stria_reader_type_bytes(stria_data_type type);
 // -------------------------------------------------------------------------------------------------
 // Changing a program: for passes of the plugin's own (stria_compiler_table.transform). Changes are
 // seen in the texts that these functions give. The structures stay as the program was read, so a
-// pass may look and change in turn. A block is one of stria_reader_view(program); one that lies in a
-// block that was replaced is STRIA_FAILED_PRECONDITION, one of another program
+// pass may look and change in turn. A block is one of stria_reader_view(program); one that lies in
+// a block that was replaced is STRIA_FAILED_PRECONDITION, one of another program
 // STRIA_INVALID_ARGUMENT. On failure nothing has changed. All are @threads handle @blocks no
 // @allocates yes.
 
@@ -353,8 +353,8 @@ stria_error* stria_reader_set_tag(stria_reader_program* program, const stria_blo
 // Takes it off; a tag that is not there is no failure. @reenters no
 stria_error* stria_reader_remove_tag(stria_reader_program* program, const stria_block* block,
                                      stria_string name);
-// Puts another block in its place. `text` is one block, in the form of stria_reader_block_text; what
-// its names mean is not looked at. STRIA_INVALID_ARGUMENT as stria_reader_read, with places in
+// Puts another block in its place. `text` is one block, in the form of stria_reader_block_text;
+// what its names mean is not looked at. STRIA_INVALID_ARGUMENT as stria_reader_read, with places in
 // `text`. @reenters no
 stria_error* stria_reader_replace(stria_reader_program* program, const stria_block* block,
                                   stria_string text);
@@ -461,10 +461,10 @@ typedef void (*stria_c_kernel)(void* const* arguments, int64_t first, int64_t en
 // hardware model names by its `symbol`. Its operands come in the order of their names, their dims
 // in the order of the model's `dims`. operands[i] is the first element of operand i. `sizes` and
 // `strides` have one number for each dim of operand 0, then for each of operand 1, …: how many
-// elements there are along it, and how many elements of memory one step goes. It adds to the operand
-// that is written, only reads the others, and touches nothing else. It may run on several threads at
-// once. What the model asks of strides and alignments holds; a tensor begins at a multiple of 64
-// bytes if the plugin's buffers do, as those of the C++ helper do.
+// elements there are along it, and how many elements of memory one step goes. It adds to the
+// operand that is written, only reads the others, and touches nothing else. It may run on several
+// threads at once. What the model asks of strides and alignments holds; a tensor begins at a
+// multiple of 64 bytes if the plugin's buffers do, as those of the C++ helper do.
 typedef void (*stria_micro_kernel)(void* const* operands, const int64_t* sizes,
                                    const int64_t* strides);
 

@@ -78,7 +78,23 @@ std::string definition(const std::string& type, const std::string& name,
       arguments.push_back(parameter.name);
     }
   }
-  const std::string head = fmt::format("inline {} {}({}) {{", type, name, join(declarations, ", "));
+  // Parameters that a line has no room for go on below the first one.
+  std::string head = fmt::format("inline {} {}(", type, name);
+  const size_t margin = head.size();
+  size_t column = margin;
+  for (size_t i = 0; i < declarations.size(); ++i) {
+    const std::string next = declarations[i] + (i + 1 < declarations.size() ? "," : ") {");
+    if (i > 0 && column + 1 + next.size() > 100) {
+      head += "\n" + std::string(margin, ' ');
+      column = margin;
+    } else if (i > 0) {
+      head += ' ';
+      ++column;
+    }
+    head += next;
+    column += next.size();
+  }
+  if (declarations.empty()) head += ") {";
   if (!sizes.empty())
     return fmt::format(
         "{}\n  std::vector<Tensor> arguments = {{{}}};\n"
@@ -87,7 +103,8 @@ std::string definition(const std::string& type, const std::string& name,
         head, join(arguments, ", "), sizes, sizes, name);
   const std::string body =
       fmt::format("return {}(\"{}\", {{{}}});", call, name, join(arguments, ", "));
-  if (head.size() + body.size() + 3 <= 100) return fmt::format("{} {} }}\n", head, body);
+  if (head.find('\n') == std::string::npos && head.size() + body.size() + 3 <= 100)
+    return fmt::format("{} {} }}\n", head, body);
   return fmt::format("{}\n  {}\n}}\n", head, body);
 }
 

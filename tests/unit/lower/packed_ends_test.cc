@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs and outputs of packed types in generic Stripe, interpreted: every pattern, many sizes, hard
-// numbers. tests/differential/packed_test.cc does so on devices.
+// Inputs and outputs of packed types in generic Stripe, interpreted: every pattern, many sizes,
+// hard numbers. tests/differential/packed_test.cc does so on devices.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -102,8 +102,8 @@ class Driver {
   const Host& host() const { return host_; }
   const DriverOptions& options() const { return options_; }
   // For stria_plugin_info.get_extension: a static function of the driver class, which a plugin
-  // hides with its own to offer more. By default the experimental tables, whose functions call what the
-  // classes override.
+  // hides with its own to offer more. By default the experimental tables, whose functions call what
+  // the classes override.
   static const void* extension(stria_string name, uint32_t version);
   // Every device there could be, unavailable ones with the reason; opens none.
   virtual std::vector<DeviceInfo> enumerate() = 0;
