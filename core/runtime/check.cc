@@ -3,6 +3,9 @@
 
 #include <list>
 
+#include "stria/type/converted_tensor.h"
+#include "stria/type/scalar.h"
+
 namespace stria {
 namespace {
 
@@ -19,6 +22,37 @@ Result<const HostTensor*> aligned(const HostTensor& tensor, std::list<HostTensor
 interp::TensorArg argument_of(const std::string& name, const HostTensor& tensor) {
   // The interpreter writes to outputs only, and those given here are inputs or results.
   return {name, const_cast<std::byte*>(tensor.data()), memory_shape(tensor.type(), tensor.sizes())};
+}
+
+// What the interpreter says of the bytes of an output of packed type, as said of its elements.
+interp::Reference elements_of(const interp::Reference& bytes, DataType type,
+                              const std::vector<int64_t>& sizes) {
+  interp::Reference out;
+  out.name = bytes.name;
+  out.shape = dense_shape(held_type(type), sizes);
+  const int64_t count = out.shape.element_count();
+  const int shared = 8 / bit_width(type);
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    const int64_t byte = bytes.elements.empty() ? static_cast<int64_t>(at) : bytes.elements[at];
+    const auto bits = static_cast<uint8_t>(bytes.typed[at].i);
+    for (int k = 0; k < shared && byte * shared + k < count; ++k) {
+      if (!bytes.elements.empty()) out.elements.push_back(byte * shared + k);
+      out.typed.push_back(convert(load_scalar(type, &bits, k), out.shape.type));
+      out.value.push_back(out.typed.back().to_double());
+      out.bound.push_back(0);
+      out.undecided.push_back(bytes.undecided[at]);
+    }
+  }
+  return out;
+}
+
+// Of one output. Its elements are compared also where the reference has bytes.
+Result<interp::CheckReport> compare(const std::string& name, const HostTensor& result,
+                                    const interp::Reference& reference) {
+  if (!is_packed(result.type())) return interp::compare(argument_of(name, result), reference);
+  STRIA_ASSIGN(const HostTensor held, converted(result, held_type(result.type())));
+  return interp::compare(argument_of(name, held),
+                         elements_of(reference, result.type(), result.sizes()));
 }
 
 }  // namespace
@@ -63,8 +97,7 @@ Result<std::vector<OutputCheck>> check_outputs(const Compilation& compilation,
     for (const interp::Reference& candidate : references)
       if (candidate.name == name) reference = &candidate;
     if (reference == nullptr) return internal_error("the interpreter gives no output '{}'", name);
-    STRIA_ASSIGN(interp::CheckReport report,
-                 interp::compare(argument_of(name, outputs[i]), *reference));
+    STRIA_ASSIGN(interp::CheckReport report, compare(name, outputs[i], *reference));
     checks.push_back({binding ? binding->shown(name) : name, std::move(report)});
   }
   return checks;

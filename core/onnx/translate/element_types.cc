@@ -6,6 +6,7 @@
 
 #include "stria/base/status.h"
 #include "stria/onnx/translate/small_float.h"
+#include "stria/type/converted_tensor.h"
 #include "stria/type/scalar.h"
 
 namespace stria::onnx {
@@ -140,10 +141,7 @@ Result<HostTensor> outside_tensor_of(const TensorData& data) {
 
 Result<std::shared_ptr<const HostTensor>> held(std::shared_ptr<const HostTensor> given) {
   if (!is_packed(given->type())) return given;
-  STRIA_ASSIGN(HostTensor out,
-               HostTensor::create(held_type(given->type()), given->sizes(), "elements"));
-  for (int64_t e = 0; e < out.element_count(); ++e)
-    store_scalar(out.type(), out.data(), e, load_scalar(given->type(), given->data(), e));
+  STRIA_ASSIGN(HostTensor out, converted(*given, held_type(given->type())));
   return std::make_shared<const HostTensor>(std::move(out));
 }
 

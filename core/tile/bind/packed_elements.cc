@@ -59,6 +59,13 @@ int PackedElements::select(int where, int yes, int no) {
   return call("cond", type_of(yes), {where, yes, no});
 }
 
+// Not x == x: of a number with an error that would be open to whoever checks the result.
+int PackedElements::is_number(int x) {
+  const DataType real = type_of(x);
+  const int infinity = number(std::numeric_limits<double>::infinity(), real);
+  return call("cmp_le", real, {call("abs", real, {x}), infinity});
+}
+
 int PackedElements::cast(int x, DataType packed) {
   if (is_float(packed)) return cast_float(x, packed);
   const DataType held = held_type(packed);
@@ -142,7 +149,7 @@ int PackedElements::cast_float(int x, DataType packed) {
   }
   int near = with_sign_of(given, size);
   if (format.special == SmallFloat::Special::none)
-    near = select(call("cmp_ne", real, {given, given}), number(0, real), near);
+    near = select(is_number(given), near, number(0, real));
   return real == kFloat ? near : call("ident", kFloat, {near});
 }
 
@@ -226,8 +233,7 @@ int PackedElements::encoded(int x, DataType packed) {
   const int sign = select(negative, number(1 << (bits - 1), kWord), none);
   pattern = call("bit_or", kWord, {pattern, sign});
   if (format.special != SmallFloat::Special::none) {
-    const int is_nan = call("cmp_ne", kFloat, {x, x});
-    pattern = select(is_nan, number(format.nan_bits(), kWord), pattern);
+    pattern = select(is_number(x), pattern, number(format.nan_bits(), kWord));
   }
   return call("ident", kByte, {pattern});
 }
