@@ -8,6 +8,8 @@
 
 #include <cstring>
 
+#include "stria/type/scalar.h"
+
 namespace stria {
 namespace {
 
