@@ -94,6 +94,11 @@ Status read_operand(ObjectReader& reader, const Instruction& instruction,
 
 // Instructions have 1 where the size is missing, as they always had.
 Status read_size(ObjectReader& index, const Instruction& instruction, int64_t& size) {
+  const json* given = index.get("size");
+  if (instruction.symbol.empty() && given && *given == kAnySize)
+    return index.fail(
+        "size",
+        fmt::format("-1, any size, is for micro-kernels; '{}' names no symbol", instruction.name));
   STRIA_RETURN_IF_ERROR(index.integer("size", size, instruction.symbol.empty() ? 1 : kAnySize));
   if (!instruction.symbol.empty() && (size == 0 || size == 1))
     return index.fail("size", fmt::format("{} is no size of a micro-kernel's index: 2 or more, or "

@@ -275,19 +275,17 @@ TEST(HardwareModel, WhatAMicroKernelCannotTake) {
               HasSubstr(": error: /exec_units/CORE/instructions/product/symbol: must be "
                         "the name of a function: letters, digits and '_', a letter first, 60 at "
                         "most, this is 'product 8x8'"));
-  EXPECT_THAT(with("product_8x8", ""), HasSubstr("must be the name of a function"));
-  EXPECT_THAT(with("\"symbol\"", "\"symbl\""),
-              HasSubstr("product/symbl: unknown key, did you mean 'symbol'?"));
+  EXPECT_THAT(with("product_8x8", ""), HasSubstr("/symbol: must be a string that is not empty"));
   EXPECT_THAT(
       with("\"size\": 8", "\"size\": 1"),
       HasSubstr("idxs/0/size: 1 is no size of a micro-kernel's index: 2 or more, or -1, which "
                 "is any size from 2 on"));
   EXPECT_THAT(with("\"size\": -1", "\"size\": -2"), HasSubstr("-2 is outside -1"));
-  EXPECT_THAT(with("\"symbol\": \"product_8x8\",", ""), HasSubstr("-1 is outside 1"));
   EXPECT_THAT(
-      with("{\"k\": 1}", "{\"n\": 1}"),
-      HasSubstr("operands/A/strides/n: the operand has no dim 'n', did you mean 'm'?, its dims "
-                "are m, k"));
+      with("\"symbol\": \"product_8x8\",", ""),
+      HasSubstr("idxs/1/size: -1, any size, is for micro-kernels; 'product' names no symbol"));
+  EXPECT_THAT(with("{\"k\": 1}", "{\"n\": 1}"),
+              HasSubstr("operands/A/strides/n: the operand has no dim 'n', its dims are m, k"));
   EXPECT_THAT(with("{\"k\": 1}", "{\"k\": 0}"), HasSubstr("strides/k: 0 is outside 1"));
   EXPECT_THAT(with("\"align_bytes\": 32", "\"align_bytes\": 24"),
               HasSubstr("align_bytes: must be a power of two"));
@@ -322,11 +320,10 @@ TEST(HardwareModel, MicroKernelsThatThePluginLacks) {
                                "acme");
   };
   EXPECT_TRUE(check(R"({"micro_kernels": ["other", "product_8x8"]})").ok());
-  EXPECT_EQ(
-      check(R"({"micro_kernels": ["product_8x9", "other"]})").message(),
-      "m.json:1: /exec_units/CORE/instructions/product/symbol: the plugin 'acme' "
-      "has no micro-kernel 'product_8x8', did you mean 'product_8x9'? (it has product_8x9, "
-      "other): correct the name, or add the function to the plugin");
+  EXPECT_EQ(check(R"({"micro_kernels": ["product_8x9", "other"]})").message(),
+            "m.json:1: /exec_units/CORE/instructions/product/symbol: the plugin 'acme' "
+            "has no micro-kernel 'product_8x8', did you mean 'product_8x9'? (it has product_8x9, "
+            "other): correct the name, or add the function to the plugin");
   EXPECT_THAT(check("{}").to_string(),
               HasSubstr("m.json:1: /exec_units/CORE/instructions/product/symbol: the plugin 'acme' "
                         "calls no micro-kernels, so it has no 'product_8x8': take the instruction "
