@@ -86,7 +86,7 @@ TEST_F(OwnPassTest, WhatAPassBreaksIsReportedWithItsName) {
   const struct {
     const char *device, *message;
   } kCases[] = {{"illegal_pass", "the Stripe that the plugin's pass 'mangle' made is not legal: "},
-                {"plugin_pass", "the plugin's pass 'mangle': the pass 'mangle' gives up"},
+                {"plugin_pass", ": the pass 'mangle' gives up"},
                 {"newer_pass", "Stripe from the pass 'mangle':1:"},
                 {"garbled_pass", "Stripe from the pass 'mangle':"},
                 {"silent_pass", "the plugin's pass 'mangle': "}};
