@@ -228,7 +228,10 @@ int PackedElements::encoded(int x, DataType packed) {
   }
   const int zero = number(0, kFloat);
   const int below = call("cmp_lt", kFloat, {x, zero});
-  const int below_zero = call("cmp_lt", kFloat, {call("recip", kFloat, {x}), zero});
+  // Of a negative zero, too: what is infinite becomes the least integer. Compared as floats, drivers
+  // take 1 / x < 0 for x < 0.
+  const int inverse = call("ident", DataType::i32, {call("recip", kFloat, {x})});
+  const int below_zero = call("cmp_lt", DataType::i32, {inverse, number(0, DataType::i32)});
   const int negative = call("logical_or", DataType::boolean, {below, below_zero});
   const int sign = select(negative, number(1 << (bits - 1), kWord), none);
   pattern = call("bit_or", kWord, {pattern, sign});
