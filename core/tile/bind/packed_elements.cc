@@ -117,9 +117,8 @@ int PackedElements::with_sign_of(int x, int size) {
   const int zero = number(0, real);
   const int negative = call("cmp_lt", real, {x, zero});
   const int near = select(negative, call("neg", real, {size}), size);
-  // What rounds to zero keeps its sign, too.
-  const int none = call("cmp_eq", real, {size, zero});
-  return select(none, call("mul", real, {x, zero}), near);
+  // A zero keeps its sign, too. Not by a product with zero: drivers take that for zero.
+  return select(call("cmp_eq", real, {x, zero}), x, near);
 }
 
 int PackedElements::rounded(int x, const Places& places) {

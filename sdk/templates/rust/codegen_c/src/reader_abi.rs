@@ -87,5 +87,7 @@ abi_structs! {
         pub grid: [u64; 3],
         pub notes: *const stria_string,
         pub note_count: u64,
+        pub micro_kernels: *const stria_string,
+        pub micro_kernel_count: u64,
     }
 }
