@@ -63,11 +63,15 @@ class Packed : public testing::TestWithParam<std::string> {
   LackedTypes lacked_;
 };
 
-const std::vector<std::vector<int64_t>> kSizes = {{}, {0}, {7}, {256}, {4, 0}, {3, 5}, {5, 2, 4}};
+// The driver behind opencl takes a second to compile what runs in a millisecond.
+std::vector<std::vector<int64_t>> sizes_for(const std::string& plugin) {
+  if (plugin == "opencl") return {{256}, {3, 5}};
+  return {{}, {0}, {7}, {256}, {4, 0}, {3, 5}, {5, 2, 4}};
+}
 
 TEST_P(Packed, EveryPatternIsRead) {
   for (const DataType type : kPackedTypes)
-    for (const auto& sizes : kSizes) {
+    for (const auto& sizes : sizes_for(GetParam())) {
       SCOPED_TRACE(to_string(type, sizes));
       const int64_t count = dense_shape(type, sizes).element_count();
       std::vector<int> patterns;
@@ -92,7 +96,7 @@ TEST_P(Packed, EveryPatternIsRead) {
 
 TEST_P(Packed, EveryPatternIsWrittenAgain) {
   for (const DataType type : kPackedTypes)
-    for (const auto& sizes : kSizes) {
+    for (const auto& sizes : sizes_for(GetParam())) {
       SCOPED_TRACE(to_string(type, sizes));
       const int64_t count = dense_shape(type, sizes).element_count();
       std::vector<int> patterns;
@@ -136,7 +140,7 @@ TEST_P(Packed, FloatsAreRoundedOnceToTheNearest) {
           << numbers[n] << " gives " << got;
     }
     // From fp64 there is one rounding, too: a hair above a middle is above it. lavapipe (Mesa 22.3)
-    // rounds doubles as if they were floats there: not looked into yet.
+    // rounds such doubles as if they were floats, which is not looked into yet.
     if (std::string_view(GetParam()) == "vulkan") continue;
     std::vector<double> wide;
     for (const float x : numbers)

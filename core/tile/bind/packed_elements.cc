@@ -112,13 +112,17 @@ int PackedElements::limited(int size, double limit, double beyond) {
   return select(over, number(beyond, real), size);
 }
 
-int PackedElements::with_sign_of(int x, int size) {
+// Also of -0: some drivers drop the sign of a product with 0, but no sign of an infinity.
+int PackedElements::is_negative(int x) {
   const DataType real = type_of(x);
   const int zero = number(0, real);
-  const int negative = call("cmp_lt", real, {x, zero});
-  const int near = select(negative, call("neg", real, {size}), size);
-  // A zero keeps its sign, too. Not by a product with zero: drivers take that for zero.
-  return select(call("cmp_eq", real, {x, zero}), x, near);
+  const int below = call("cmp_lt", real, {x, zero});
+  const int below_zero = call("cmp_lt", real, {call("recip", real, {x}), zero});
+  return call("logical_or", DataType::boolean, {below, below_zero});
+}
+
+int PackedElements::with_sign_of(int x, int size) {
+  return select(is_negative(x), call("neg", type_of(size), {size}), size);
 }
 
 int PackedElements::rounded(int x, const Places& places) {
@@ -225,14 +229,7 @@ int PackedElements::encoded(int x, DataType packed) {
     const int over = call("cmp_gt", kFloat, {size, number(format.largest * 1.0625, kFloat)});
     pattern = select(over, number(format.infinity_bits(), kWord), pattern);
   }
-  const int zero = number(0, kFloat);
-  const int below = call("cmp_lt", kFloat, {x, zero});
-  // Of a negative zero, too: what is infinite becomes the least integer. Compared as floats, drivers
-  // take 1 / x < 0 for x < 0.
-  const int inverse = call("ident", DataType::i32, {call("recip", kFloat, {x})});
-  const int below_zero = call("cmp_lt", DataType::i32, {inverse, number(0, DataType::i32)});
-  const int negative = call("logical_or", DataType::boolean, {below, below_zero});
-  const int sign = select(negative, number(1 << (bits - 1), kWord), none);
+  const int sign = select(is_negative(x), number(1 << (bits - 1), kWord), none);
   pattern = call("bit_or", kWord, {pattern, sign});
   if (format.special != SmallFloat::Special::none) {
     pattern = select(is_number(x), pattern, number(format.nan_bits(), kWord));

@@ -44,7 +44,8 @@ class PackedElements {
  private:
   DataType type_of(int node) const { return nodes_[static_cast<size_t>(node)].type; }
   int select(int where, int yes, int no);
-  int is_number(int x);  // false: it is NaN
+  int is_number(int x);    // false: it is NaN
+  int is_negative(int x);  // -0 is, NaN is not
   int cast_float(int x, DataType packed);
   // |x| with so many places; beyond the highest exponent with those of that exponent, or infinity.
   int rounded_size(int x, const Places& places);
