@@ -108,7 +108,7 @@ struct Target {
 uint64_t one_of(const Target& target) {
   if (LackedTypes().any()) return 1;  // few calls are left
   const std::string& plugin = target.device.info().plugin;
-  return plugin == "opencl" ? 16 : plugin == "vulkan" ? 2 : 1;
+  return plugin == "opencl" ? 16 : 1;
 }
 
 LackedTypes& lacked() {

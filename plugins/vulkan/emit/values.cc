@@ -118,16 +118,45 @@ Id Values::float_add(spv::Op op, DataType type, Id a, Id b) {
   return id;
 }
 
+// Of fp64 by Floor and Ceil: lavapipe's own Trunc leaves numbers beyond 2^24 as they are.
+Id Values::truncated(DataType type, Id x) {
+  const Id of = this->type(type);
+  if (type != DataType::fp64) return module_.glsl(GLSLstd450Trunc, of, {x});
+  const Id below = compare(spv::Op::OpFOrdLessThan, x, float_constant(type, 0));
+  return select(type, below, module_.glsl(GLSLstd450Ceil, of, {x}),
+                module_.glsl(GLSLstd450Floor, of, {x}));
+}
+
 // trunc(x), and one further from 0 if a half or more was cut off. What is cut off is exact.
 Id Values::rounded_away(DataType type, Id x) {
-  const Id of = this->type(type);
-  const Id whole = module_.glsl(GLSLstd450Trunc, of, {x});
-  const Id rest = module_.add(spv::Op::OpFSub, of, {x, whole});
-  const Id far = compare(spv::Op::OpFOrdGreaterThanEqual, module_.glsl(GLSLstd450FAbs, of, {rest}),
-                         float_constant(type, 0.5));
-  const Id below = compare(spv::Op::OpFOrdLessThan, rest, float_constant(type, 0));
+  const Id whole = truncated(type, x), rest = cut_off(type, x, whole);
+  const Id far = compare(spv::Op::OpFOrdGreaterThanEqual, rest, float_constant(type, 0.5));
+  return select(type, far, further(type, x, whole), whole);
+}
+
+// trunc(x), and one further from 0 if more than a half was cut off, or a half of an odd number. Of
+// fp64 alone: lavapipe's own RoundEven rounds 0.5000000000000006 down.
+Id Values::rounded_even(DataType type, Id x) {
+  if (type != DataType::fp64) return module_.glsl(GLSLstd450RoundEven, this->type(type), {x});
+  const Id whole = truncated(type, x), rest = cut_off(type, x, whole);
+  const Id half = float_constant(type, 0.5), pairs = float_add(spv::Op::OpFMul, type, whole, half);
+  const Id odd = compare(spv::Op::OpFOrdNotEqual, pairs, truncated(type, pairs));
+  const Id tie_of_odd =
+      compare(spv::Op::OpLogicalAnd, compare(spv::Op::OpFOrdEqual, rest, half), odd);
+  const Id far =
+      compare(spv::Op::OpLogicalOr, compare(spv::Op::OpFOrdGreaterThan, rest, half), tie_of_odd);
+  return select(type, far, further(type, x, whole), whole);
+}
+
+Id Values::cut_off(DataType type, Id x, Id whole) {
+  const Id rest = float_add(spv::Op::OpFSub, type, x, whole);
+  return module_.glsl(GLSLstd450FAbs, this->type(type), {rest});
+}
+
+Id Values::further(DataType type, Id x, Id whole) {
+  const Id below = compare(spv::Op::OpFOrdLessThan, x, float_constant(type, 0));
   const Id step = select(type, below, float_constant(type, -1), float_constant(type, 1));
-  return select(type, far, module_.add(spv::Op::OpFAdd, of, {whole, step}), whole);
+  return float_add(spv::Op::OpFAdd, type, whole, step);
 }
 
 Id Values::of_float(Op op, DataType type, const std::vector<Id>& x) {
@@ -139,8 +168,8 @@ Id Values::of_float(Op op, DataType type, const std::vector<Id>& x) {
     case Op::sqrt: return glsl(GLSLstd450Sqrt);
     case Op::floor: return glsl(GLSLstd450Floor);
     case Op::ceil: return glsl(GLSLstd450Ceil);
-    case Op::round_even: return glsl(GLSLstd450RoundEven);
-    case Op::trunc: return glsl(GLSLstd450Trunc);
+    case Op::round_even: return rounded_even(type, x[0]);
+    case Op::trunc: return truncated(type, x[0]);
     case Op::fma: return glsl(GLSLstd450Fma);
     case Op::round_away: return rounded_away(type, x[0]);
     case Op::add: return float_add(spv::Op::OpFAdd, type, x[0], x[1]);

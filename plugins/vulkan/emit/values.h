@@ -55,7 +55,11 @@ class Values {
   Id of_float(semtree::Op op, DataType type, const std::vector<Id>& x);
   Id of_integer(semtree::Op op, DataType type, const std::vector<Id>& x, bool exact);
   Id floor_divided(DataType type, Id a, Id b);
+  Id truncated(DataType type, Id x);
   Id rounded_away(DataType type, Id x);
+  Id rounded_even(DataType type, Id x);
+  Id cut_off(DataType type, Id x, Id whole);  // |x - whole|
+  Id further(DataType type, Id x, Id whole);  // from 0, by one
   Id float_add(spv::Op op, DataType type, Id a, Id b);
   Id compare(spv::Op op, Id a, Id b) { return module_.add(op, module_.bool_type(), {a, b}); }
   // Of 32 bits.
