@@ -125,6 +125,12 @@ bool starts_with_letter(std::string_view text) {
   return !text.empty() && std::isalpha(static_cast<unsigned char>(text.front()));
 }
 
+bool is_function_name(std::string_view text) {
+  return text.size() <= kLongestFunctionName && starts_with_letter(text) &&
+         std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+}
+
 std::string float_text(double value) { return shortest(value); }
 std::string float_text(float value) { return shortest(value); }
 

@@ -25,6 +25,9 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 std::vector<std::string> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);
 bool starts_with_letter(std::string_view text);
+// A letter, then letters, digits and '_': what a C compiler takes behind any prefix.
+inline constexpr size_t kLongestFunctionName = 60;
+bool is_function_name(std::string_view text);
 
 // Shortest decimal text that reads back as the same number; always has '.', 'e', "inf" or "nan".
 std::string float_text(double value);

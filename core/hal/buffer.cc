@@ -36,8 +36,8 @@ stria_buffer* Buffer::handle() const { return state_ ? state_->handle : nullptr;
 Result<Mapping> Buffer::map(Slot kind, Waits waits, uint64_t offset, uint64_t bytes) const {
   if (!state_) return make_error(StatusCode::failed_precondition, "there is no buffer to map");
   if (offset > state_->bytes || bytes > state_->bytes - offset)
-    return make_error(StatusCode::out_of_range, "bytes {} to {} of a buffer of {} bytes", offset,
-                      offset + bytes, state_->bytes);
+    return make_error(StatusCode::out_of_range, "{} bytes from offset {} of a buffer of {} bytes",
+                      bytes, offset, state_->bytes);
   const auto& device = state_->device;
   STRIA_ASSIGN(WaitList list, WaitList::make(device, waits));
   const stria_buffer_table& table = device->tables().buffer;

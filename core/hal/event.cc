@@ -83,6 +83,16 @@ void call_in_turn(std::function<void(const Status&)> callback, Status outcome) {
 
 }  // namespace
 
+uintptr_t keep(std::shared_ptr<const void> owner) {
+  return callbacks().keep([owner = std::move(owner)](const stria_error*) mutable {
+    call_in_turn([mine = std::move(owner)](const Status&) {}, Status());
+  });
+}
+
+void drop_kept(uintptr_t ticket) noexcept {
+  if (auto mine = callbacks().take(ticket)) mine(nullptr);
+}
+
 void outside_callbacks(std::function<void()> release) {
   if (!due) return release();
   turns.fetch_add(1);

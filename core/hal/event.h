@@ -80,6 +80,12 @@ struct DeleteOutsideCallbacks {
   }
 };
 
+// For what a plugin calls once, later, from any of its threads. `owner` is kept until drop_kept();
+// plugins get the ticket and no pointer: one that calls twice drops nothing. What goes with the
+// owner goes as behind a callback.
+uintptr_t keep(std::shared_ptr<const void> owner);
+void drop_kept(uintptr_t ticket) noexcept;
+
 // Events to wait for.
 using Waits = std::span<const Event>;
 

@@ -86,10 +86,16 @@ Result<stria_shared_memory> export_shared(const Buffer& buffer, stria_memory_kin
   stria_shared_memory memory = shared(kind, 0);
   STRIA_RETURN_IF_ERROR(
       call(plugin, "sharing.export_buffer", table.export_buffer, buffer.handle(), kind, &memory));
+  Descriptor own(kind == STRIA_MEMORY_DESCRIPTOR ? memory.descriptor : -1);
   const bool given =
       kind == STRIA_HOST_MEMORY ? memory.address || buffer.size() == 0 : memory.descriptor >= 0;
-  if (!given || memory.kind != kind || memory.bytes < buffer.size())
-    return plugin.gave_nothing("sharing.export_buffer");
+  if (!given) return plugin.gave_nothing("sharing.export_buffer");
+  if (memory.kind != kind || memory.bytes < buffer.size())
+    return plugin.in_slot(
+        "sharing.export_buffer",
+        make_error(kPluginFault, "it gave memory of kind {} with {} bytes, not of kind {} with {}",
+                   memory.kind, memory.bytes, kind, buffer.size()));
+  (void)own.release();
   return memory;
 }
 
@@ -101,6 +107,7 @@ Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   return *this;
 }
+int Descriptor::release() { return std::exchange(descriptor_, -1); }
 Descriptor::~Descriptor() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
@@ -119,13 +126,13 @@ Result<Buffer> import_memory(const Device& device, std::span<std::byte> memory,
                              std::shared_ptr<const void> owner) {
   if (!device.state()) return no_object("device");
   // The plugin's last touch may come after the last handle: it says when.
-  auto kept = std::make_unique<std::shared_ptr<const void>>(std::move(owner));
+  const uintptr_t ticket = keep(std::move(owner));
   stria_shared_memory given = shared(STRIA_HOST_MEMORY, memory.size());
   given.address = memory.data();
-  given.state = kept.get();
-  given.released = [](void* state) { delete static_cast<std::shared_ptr<const void>*>(state); };
+  given.state = reinterpret_cast<void*>(ticket);
+  given.released = [](void* state) { drop_kept(reinterpret_cast<uintptr_t>(state)); };
   Result<Buffer> buffer = import_shared(device.state(), given, nullptr);
-  if (buffer.ok()) (void)kept.release();
+  if (!buffer.ok()) drop_kept(ticket);
   return buffer;
 }
 
@@ -178,6 +185,9 @@ Result<Event> copy_between(const Executor& executor, const Buffer& source, uint6
           own->info.id, own->plugin->manifest.id, buffer->device()->info.id,
           buffer->device()->plugin->manifest.id);
   }
+  if (source.device() != own && target.device() != own)
+    return invalid_argument(
+        "neither buffer of the copy is of device '{}', whose executor is to do it", own->info.id);
   if (source == target)
     return executor.copy(source, source_offset, target, target_offset, bytes, waits);
   const PluginState& plugin = *own->plugin;
@@ -234,11 +244,15 @@ Result<Estimate> estimate(const Device& device, std::string_view stripe, std::st
   out.size = sizeof out;
   STRIA_RETURN_IF_ERROR(call(plugin, "estimate.estimate", table.estimate, state->handle,
                              static_cast<const stria_build_params*>(&params), &out));
-  if (out.low_time_ns > out.time_ns || (out.high_time_ns != 0 && out.time_ns > out.high_time_ns))
-    return plugin.in_slot(
-        "estimate.estimate",
-        make_error(kPluginFault, "a time of {} ns that is not between its bounds {} and {}",
-                   out.time_ns, out.low_time_ns, out.high_time_ns));
+  // 0 is what the plugin does not know.
+  const uint64_t low = out.low_time_ns, time = out.time_ns, high = out.high_time_ns;
+  const auto above = [](uint64_t a, uint64_t b) { return a != 0 && b != 0 && a > b; };
+  if (above(low, time) || above(time, high) || above(low, high))
+    return plugin.in_slot("estimate.estimate",
+                          make_error(kPluginFault,
+                                     "a time of {} ns with bounds of {} and {} ns (0: not known), "
+                                     "which are not in order",
+                                     time, low, high));
   return Estimate{out.time_ns,     out.low_time_ns, out.high_time_ns,
                   out.prologue_ns, out.energy_pj,   out.build_ns};
 }

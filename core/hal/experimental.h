@@ -27,6 +27,7 @@ class Descriptor {
   Descriptor& operator=(Descriptor&& other) noexcept;
   ~Descriptor();
   int get() const { return descriptor_; }  // -1: none
+  int release();                           // gives it to the caller
 
  private:
   int descriptor_;

@@ -12,8 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kLongestName = 60;
-
 // {"n": 1}
 Status read_strides(ObjectReader& operand, const std::vector<std::string>& dims,
                     std::map<std::string, int64_t>& strides) {
@@ -108,12 +106,6 @@ Status read_size(ObjectReader& index, const Instruction& instruction, int64_t& s
 }
 
 }  // namespace
-
-bool is_function_name(std::string_view name) {
-  return name.size() <= kLongestName && starts_with_letter(name) &&
-         std::all_of(name.begin(), name.end(),
-                     [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-}
 
 Status check_memory(const ObjectReader& reader, const std::string& key, const std::string& name,
                     const std::vector<std::string>& memories, PlacedTexts::At at) {

@@ -13,10 +13,9 @@
 
 namespace stria {
 
-// What a function's name is, for messages, and whether this is one.
+// What a function's name is (base/text.h), for messages.
 inline constexpr std::string_view kFunctionName =
     "must be the name of a function: letters, digits and '_', a letter first, 60 at most";
-bool is_function_name(std::string_view name);
 
 // Fails unless the model has the memory unit `name`, which stands at `key`.
 Status check_memory(const ObjectReader& reader, const std::string& key, const std::string& name,

@@ -104,6 +104,7 @@ bool all_exact(const Bounded* x, int n) {
 
 // The rounding of a result: the device's, and the smaller one of the fp64 value itself.
 double rounding(const Format& format, double ulps, double size) {
+  if (!std::isfinite(size)) return 0;  // infinity is exact
   return ulps * (spacing_at(format, size) + size * 0x1p-52);
 }
 

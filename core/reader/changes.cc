@@ -33,9 +33,15 @@ Block& block_at(Block& entry, const std::vector<size_t>& path) {
 
 Result<Changes::Path> Changes::path_to(const stria_program_view& view, const stria_block* block) {
   Path path;
-  if (block == nullptr || !find(*view.entry, block, path))
-    return invalid_argument("the block is none of this program's: take it from stria_reader_view");
-  return path;
+  if (block == nullptr) return invalid_argument("there is no block");
+  if (find(*view.entry, block, path)) return path;
+  for (uint64_t i = 0; i < view.kernel_count; ++i)
+    if (view.kernels[i]->block == block)
+      return unsupported(
+          "kernel '{}' is a special, whose block was made to look at: it cannot be "
+          "changed or printed",
+          std::string_view(view.kernels[i]->name.data, view.kernels[i]->name.size));
+  return invalid_argument("the block is none of this program's: take it from stria_reader_view");
 }
 
 Status Changes::check_there(const Path& path) const {

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "stria/base/shown_text.h"
 #include "stria/reader/affine_value.h"
 #include "stria/reader/changes.h"
 #include "stria/reader/errors.h"
@@ -18,6 +19,7 @@
 #include "stria/semtree/peephole/peepholes.h"
 #include "stria/semtree/tree/print.h"
 #include "stria/stripe/agents.h"
+#include "stria/stripe/text/lexer.h"
 #include "stria/stripe/text/parser.h"
 #include "stria/stripe/verify/verifier.h"
 
@@ -142,6 +144,9 @@ stria_error* stria_reader_set_tag(stria_reader_program* program, const stria_blo
     if (tag->kind == STRIA_VALUE_INTEGER) value = tag->integer;
     if (tag->kind == STRIA_VALUE_TEXT) value = string_of(tag->text);
     const std::string name = string_of(tag->name);
+    if (!stripe::is_identifier(name))
+      return reader::error_of(
+          invalid_argument("'{}' is no name of a tag: letters, digits and '_'", shown_name(name)));
     if (tag->kind != STRIA_VALUE_NONE && tag->kind != STRIA_VALUE_INTEGER &&
         tag->kind != STRIA_VALUE_TEXT)
       return reader::error_of(invalid_argument(
@@ -203,13 +208,13 @@ const stria_version_range* stria_reader_stripe_versions(void) {
 }
 
 stria_string stria_reader_type_name(stria_data_type type) {
-  if (type < 0 || type >= kDataTypeCount) return {nullptr, 0};
+  if (type < 0 || type >= kAllDataTypeCount) return {nullptr, 0};
   return reader::text_of(name_of(static_cast<DataType>(type)));
 }
 
 uint64_t stria_reader_type_bytes(stria_data_type type) {
-  if (type < 0 || type >= kDataTypeCount) return 0;
-  return static_cast<uint64_t>(byte_size(static_cast<DataType>(type)));
+  if (type < 0 || type >= kAllDataTypeCount) return 0;
+  return static_cast<uint64_t>(bit_width(static_cast<DataType>(type))) / 8;
 }
 
 stria_error* stria_reader_evaluate(const stria_affine* form, const stria_term* point,

@@ -13,6 +13,7 @@
 #include "stria/runtime/compilation.h"
 #include "stria/runtime/inside.h"
 #include "stria/stripe/text/printer.h"
+#include "stria/stripe/walk.h"
 #include "stria/type/scalar.h"
 #include "stria/type/tensor_shape.h"
 
@@ -96,8 +97,19 @@ class KernelSearch {
           name);
     const stripe::Block* kernel = section->stmts[step.kernel].block();
     alone_.reset();
-    if (!kernel) return Status();  // a special: the interpreter's own, on every device
-    STRIA_ASSIGN(alone_, passes::kernel_alone(compilation_.device, *kernel, *kernel));
+    if (kernel) {
+      STRIA_ASSIGN(alone_, passes::kernel_alone(compilation_.device, *kernel, *kernel));
+    } else {
+      // A special: the same in a program in which a block around it stands in its place.
+      STRIA_ASSIGN(stripe::Block block,
+                   stripe::block_around(section->stmts[step.kernel], *section));
+      stripe::Program wrapped = compilation_.device;
+      stripe::Statement& place =
+          (step.part == hal::ProgramPart::main ? wrapped.main() : wrapped.prologue())
+              ->stmts[step.kernel];
+      place.op = stripe::Statement(block).op;
+      STRIA_ASSIGN(alone_, passes::kernel_alone(wrapped, *place.block(), std::move(block)));
+    }
     return match(step, *section);
   }
 

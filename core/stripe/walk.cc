@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/stripe/walk.h"
 
+#include <algorithm>
+
 namespace stria::stripe {
 namespace {
 
@@ -53,6 +55,28 @@ std::vector<const Refinement*> kernel_arguments(const Block& kernel) {
   append_refs(kernel, true, arguments);
   append_refs(kernel, false, arguments);
   return arguments;
+}
+
+Result<Block> block_around(const Statement& statement, const Block& section) {
+  const Special* special = statement.special();
+  if (!special) return invalid_argument("a statement of #main is neither a block nor a special");
+  Block block;
+  block.name = special->name;
+  for (const auto* names : {&special->outputs, &special->inputs}) {
+    for (const std::string& name : *names) {
+      const Refinement* ref = section.find_ref(name);
+      if (!ref)
+        return invalid_argument("special '{}' names '{}', which #main does not have", special->name,
+                                name);
+      Refinement view = *ref;
+      view.dir = names == &special->outputs ? RefDir::out : RefDir::in;
+      view.from = view.into;
+      std::fill(view.access.begin(), view.access.end(), Affine(0));
+      block.refs.push_back(std::move(view));
+    }
+  }
+  block.stmts.push_back(statement);
+  return block;
 }
 
 }  // namespace stria::stripe

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "stria/base/status.h"
 #include "stria/stripe/block.h"
 
 namespace stria::stripe {
@@ -39,5 +40,10 @@ void visit_blocks(Block& root, const std::function<void(Block&, const Place&)>& 
 // The refinements of a kernel block in the order of its arguments: `out` and `inout` in printed
 // order, then `in` in printed order.
 std::vector<const Refinement*> kernel_arguments(const Block& kernel);
+
+// A kernel that is a special of `section`, as a kernel block: views of its outputs, then of its
+// inputs, each whole, and the statement. invalid_argument if it is none, or names what `section`
+// does not have.
+Result<Block> block_around(const Statement& special, const Block& section);
 
 }  // namespace stria::stripe

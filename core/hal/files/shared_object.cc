@@ -13,6 +13,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "stria/base/text.h"
 #include "stria/hal/boundary/info.h"
 
 namespace stria::hal {
@@ -132,6 +133,9 @@ Status read_segments(const ElfReader& file, const Elf64_Ehdr& header, SharedObje
   for (size_t i = 0; i < segments.size(); ++i) {
     const Elf64_Phdr& segment = segments[i];
     if (segment.p_type == PT_GNU_STACK) object.executable_stack = (segment.p_flags & PF_X) != 0;
+    constexpr uint32_t kWritableCode = PF_W | PF_X;
+    if (segment.p_type == PT_LOAD && (segment.p_flags & kWritableCode) == kWritableCode)
+      object.writable_code = true;
     if (segment.p_type == PT_LOAD)
       STRIA_RETURN_IF_ERROR(
           file.check(segment.p_offset, segment.p_filesz, fmt::format("segment {}", i)));
@@ -146,31 +150,85 @@ bool is_export(const Elf64_Sym& symbol) {
          (visibility == STV_DEFAULT || visibility == STV_PROTECTED);
 }
 
-Status read_exports(const ElfReader& file, const Elf64_Ehdr& header, SharedObject& object) {
-  STRIA_ASSIGN(auto sections,
-               file.read<Elf64_Shdr>(header.e_shoff, header.e_shnum, "the section header table"));
-  for (const Elf64_Shdr& section : sections) {
-    if (section.sh_type != SHT_DYNSYM) continue;
+// The names that the entries of a section point into.
+class Names {
+ public:
+  static Result<Names> of(const ElfReader& file, const std::vector<Elf64_Shdr>& sections,
+                          const Elf64_Shdr& section) {
     if (section.sh_link >= sections.size())
       return make_error(StatusCode::data_loss, "'{}': the symbols' names are in section {} of {}",
                         file.name(), section.sh_link, sections.size());
     const Elf64_Shdr& names = sections[section.sh_link];
-    STRIA_ASSIGN(auto symbols,
-                 file.read<Elf64_Sym>(section.sh_offset, section.sh_size / sizeof(Elf64_Sym),
-                                      "the dynamic symbol table"));
     STRIA_ASSIGN(auto text,
                  file.read<char>(names.sh_offset, names.sh_size, "the dynamic string table"));
-    for (const Elf64_Sym& symbol : symbols) {
-      if (!is_export(symbol)) continue;
-      if (symbol.st_name >= text.size())
-        return make_error(StatusCode::data_loss, "'{}': a symbol's name is at {} of {} bytes",
-                          file.name(), symbol.st_name, text.size());
-      const std::string_view rest(text.data() + symbol.st_name, text.size() - symbol.st_name);
-      object.exports.emplace_back(rest.substr(0, rest.find('\0')));
-    }
-    std::sort(object.exports.begin(), object.exports.end());
-    return Status();
+    return Names(file.name(), std::move(text));
   }
+  Result<std::string> at(uint64_t offset) const {
+    if (offset >= text_.size())
+      return make_error(StatusCode::data_loss, "'{}': a symbol's name is at {} of {} bytes", file_,
+                        offset, text_.size());
+    const std::string_view rest(text_.data() + offset, text_.size() - offset);
+    return std::string(rest.substr(0, rest.find('\0')));
+  }
+
+ private:
+  Names(std::string file, std::vector<char> text)
+      : file_(std::move(file)), text_(std::move(text)) {}
+  std::string file_;
+  std::vector<char> text_;
+};
+
+Status read_symbols(const ElfReader& file, const std::vector<Elf64_Shdr>& sections,
+                    const Elf64_Shdr& section, SharedObject& object) {
+  STRIA_ASSIGN(const Names names, Names::of(file, sections, section));
+  STRIA_ASSIGN(auto symbols,
+               file.read<Elf64_Sym>(section.sh_offset, section.sh_size / sizeof(Elf64_Sym),
+                                    "the dynamic symbol table"));
+  for (const Elf64_Sym& symbol : symbols) {
+    if (!is_export(symbol)) continue;
+    STRIA_ASSIGN(std::string name, names.at(symbol.st_name));
+    if (ELF64_ST_BIND(symbol.st_info) == STB_GNU_UNIQUE) object.unique.push_back(name);
+    object.exports.push_back(std::move(name));
+  }
+  std::sort(object.exports.begin(), object.exports.end());
+  return Status();
+}
+
+Status read_dynamic(const ElfReader& file, const std::vector<Elf64_Shdr>& sections,
+                    const Elf64_Shdr& section, SharedObject& object) {
+  STRIA_ASSIGN(const Names names, Names::of(file, sections, section));
+  STRIA_ASSIGN(auto entries,
+               file.read<Elf64_Dyn>(section.sh_offset, section.sh_size / sizeof(Elf64_Dyn),
+                                    "the dynamic section"));
+  for (const Elf64_Dyn& entry : entries) {
+    if (entry.d_tag == DT_NULL) break;
+    if (entry.d_tag == DT_TEXTREL ||
+        (entry.d_tag == DT_FLAGS && (entry.d_un.d_val & DF_TEXTREL) != 0))
+      object.text_relocations = true;
+    const bool is_path = entry.d_tag == DT_RPATH || entry.d_tag == DT_RUNPATH;
+    if (!is_path && entry.d_tag != DT_NEEDED) continue;
+    STRIA_ASSIGN(std::string name, names.at(entry.d_un.d_val));
+    if (is_path)
+      for (std::string& path : split(name, ':')) object.run_paths.push_back(std::move(path));
+    else
+      object.needed.push_back(std::move(name));
+  }
+  return Status();
+}
+
+Status read_sections(const ElfReader& file, const Elf64_Ehdr& header, SharedObject& object) {
+  STRIA_ASSIGN(auto sections,
+               file.read<Elf64_Shdr>(header.e_shoff, header.e_shnum, "the section header table"));
+  bool has_symbols = false;
+  for (const Elf64_Shdr& section : sections) {
+    if (section.sh_type == SHT_DYNSYM && !has_symbols) {
+      has_symbols = true;
+      STRIA_RETURN_IF_ERROR(read_symbols(file, sections, section, object));
+    }
+    if (section.sh_type == SHT_DYNAMIC)
+      STRIA_RETURN_IF_ERROR(read_dynamic(file, sections, section, object));
+  }
+  if (has_symbols) return Status();
   return make_error(StatusCode::incompatible, "'{}' has no dynamic symbol table", file.name());
 }
 
@@ -185,7 +243,7 @@ Result<SharedObject> read_shared_object(const std::filesystem::path& path) {
   // What follows is laid out as that machine has it; another one's is not looked at.
   if (kMachine != EM_NONE && object.machine != kMachine) return object;
   STRIA_RETURN_IF_ERROR(read_segments(file, header, object));
-  STRIA_RETURN_IF_ERROR(read_exports(file, header, object));
+  STRIA_RETURN_IF_ERROR(read_sections(file, header, object));
   return object;
 }
 

@@ -15,7 +15,12 @@ namespace stria::hal {
 struct SharedObject {
   uint16_t machine = 0;              // e_machine
   bool executable_stack = false;     // loading it makes all stacks of the process executable
+  bool writable_code = false;        // a segment that may be written and executed
+  bool text_relocations = false;     // loading it writes into its code
   std::vector<std::string> exports;  // sorted
+  std::vector<std::string> unique;   // symbols of one definition per process: it cannot be unloaded
+  std::vector<std::string> needed;   // shared objects that it is linked with
+  std::vector<std::string> run_paths;  // folders where those are looked for first
 };
 
 // data_loss if the file ends before what its headers name, incompatible if it is no 64-bit ELF

@@ -218,6 +218,13 @@ class Fit {
       while (block_.idxs[index].name != name) ++index;
       const bool along_row = !operand.dims.empty() && is_index(operand.dims.back(), index, match);
       const int64_t tile = match.tile_of(block_, rules_, index);
+      if (along_row && block_.idxs[index].affine) {
+        // A row begins where its index does.
+        const Affine& from = *block_.idxs[index].affine;
+        multiple = std::gcd(multiple, times(step, from.constant()));
+        for (const auto& [outer, coefficient] : from.terms())
+          multiple = std::gcd(multiple, times(step, coefficient));
+      }
       if (!along_row)
         multiple = std::gcd(multiple, step);
       else if (tile < block_.idxs[index].range)

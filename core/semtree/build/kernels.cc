@@ -1,40 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/semtree/build/kernels.h"
 
-#include <algorithm>
-
 #include "stria/stripe/verify/verifier.h"
 #include "stria/stripe/walk.h"
 
 namespace stria::semtree {
-namespace {
-
-// A special that stands in a part itself, as a kernel block: outputs, then inputs, whole.
-Result<stripe::Block> block_around(const stripe::Statement& statement,
-                                   const stripe::Block& parent) {
-  auto* special = statement.special();
-  if (!special) return invalid_argument("a statement of #main is neither a block nor a special");
-  stripe::Block block;
-  block.name = special->name;
-  for (const auto* names : {&special->outputs, &special->inputs}) {
-    for (const std::string& name : *names) {
-      const stripe::Refinement* ref = parent.find_ref(name);
-      if (!ref)
-        return invalid_argument("special '{}' names '{}', which #main does not have", special->name,
-                                name);
-      stripe::Refinement view = *ref;
-      view.dir = names == &special->outputs ? stripe::RefDir::out : stripe::RefDir::in;
-      view.from = view.into;
-      std::fill(view.access.begin(), view.access.end(), Affine(0));
-      block.refs.push_back(std::move(view));
-    }
-  }
-  block.stmts.push_back(statement);
-  return block;
-}
-
-}  // namespace
-
 Result<ProgramKernels> kernels_of(const stripe::Program& program) {
   stripe::VerifyOptions structure;
   structure.accesses = stripe::AccessRules::none();
@@ -45,7 +15,7 @@ Result<ProgramKernels> kernels_of(const stripe::Program& program) {
     for (size_t i = 0; i < parent->stmts.size(); ++i) {
       const stripe::Block* block = parent->stmts[i].block();
       if (!block) {
-        STRIA_ASSIGN(out.made.emplace_back(), block_around(parent->stmts[i], *parent));
+        STRIA_ASSIGN(out.made.emplace_back(), stripe::block_around(parent->stmts[i], *parent));
         block = &out.made.back();
       }
       out.kernels.push_back({block, parent, parent == program.prologue(), static_cast<int64_t>(i)});

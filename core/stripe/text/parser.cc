@@ -39,13 +39,13 @@ class Parser {
     STRIA_RETURN_IF_ERROR(version());
     Block root;
     TypeMap types;
+    const SourceSpan first = cursor_.peek().span;
     statement(root, types, 0);
     if (!diagnostics_.has_errors()) {
       if (!root.stmts[0].block() || !root.stmts[0].deps.empty())
-        return make_error(StatusCode::invalid_argument,
-                          "{}: a program is one block, `0: #program block [] (…) {{ … }}`",
-                          source_.name);
-      if (!cursor_.at_end()) cursor_.fail("expected nothing after the program's block");
+        cursor_.fail_at(first, "expected a block, `0: block [] (…) { … }`: a program is one block");
+      else if (!cursor_.at_end())
+        cursor_.fail("expected nothing after the program's block");
     }
     STRIA_RETURN_IF_ERROR(diagnostics_.status());
     return Program{std::move(*root.stmts[0].block())};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/stripe/tags.h"
 #include "stria/stripe/verify/access_rules.h"
@@ -32,6 +33,12 @@ void check_micro_kernel(const Place& place, const VerifyOptions& options, Findin
   const auto* symbol = std::get_if<std::string>(block.tags.find(tag::kMicroKernel));
   if (!symbol || symbol->empty())
     return refuse("the tag needs the name of a function, as #micro_kernel=\"product_8x8\"");
+  // It becomes part of a symbol in what plugins generate.
+  if (!is_function_name(*symbol))
+    return refuse(
+        fmt::format("'{}' is no name of a function: a letter, then letters, digits and "
+                    "'_', {} at most",
+                    shown_name(*symbol), kLongestFunctionName));
   const auto* name = std::get_if<std::string>(block.tags.find(tag::kStencil));
   if (!name) return refuse("it must be a #stencil as well, which says what the function does");
   if (place.depth < kDepthInsideKernel)

@@ -2,6 +2,7 @@
 // The verifier's rules that need no sets and no ranges.
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -116,6 +117,30 @@ bool is_one_element(const Refinement& ref) {
 
 std::string agg_text(const std::optional<Aggregation>& agg) {
   return agg ? fmt::format("{}.{}", name_of(agg->op), name_of(agg->type)) : "none";
+}
+
+// Whether a distance in elements that the view names is beyond what 64 bits add up: of a step of an
+// index, of its begin, or from its first element to its last.
+bool reaches_too_far(const Refinement& ref) {
+  constexpr int64_t kFar = int64_t{1} << 62;
+  int64_t begin = 0, span = 0;
+  // Adds a * b to `sum`; false beyond the limit.
+  const auto add = [](int64_t a, int64_t b, int64_t& sum) {
+    int64_t product = 0;
+    return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(sum, product, &sum) &&
+           sum < kFar && sum > -kFar;
+  };
+  const int64_t bytes = std::max<int64_t>(1, byte_size(ref.shape.type));
+  std::map<std::string_view, int64_t> steps;
+  for (size_t d = 0; d < ref.access.size(); ++d) {
+    const Dim& dim = ref.shape.dims[d];
+    if (!add(ref.access[d].constant(), dim.stride, begin)) return true;
+    for (const auto& [name, coefficient] : ref.access[d].terms())
+      if (!add(coefficient, dim.stride, steps[name])) return true;
+    if (dim.size > 1 && !add(dim.size - 1, dim.stride, span)) return true;
+  }
+  int64_t span_bytes = 0;
+  return !add(span, bytes, span_bytes);
 }
 
 class StructureCheck {
@@ -279,6 +304,8 @@ class StructureCheck {
     for (const Affine& form : ref.access) names_of(form, block, "an index", report);
     for (const Dim& dim : ref.shape.dims)
       if (dim.size < 0) report(fmt::format("the size {} is negative", dim.size));
+    if (ref.access.size() == rank && reaches_too_far(ref))
+      report("its access or its sizes, times its strides, reach 2^62 elements or more");
     location(ref.location, block, rank, true, report);
     for (const char* tag : {tag::kClamp, tag::kZeroFill})
       if (ref.tags.has(tag) && ref.dir != RefDir::in)

@@ -99,8 +99,9 @@ typedef struct stria_foreign_event {
 typedef struct stria_foreign_events_table {
   uint64_t size;
   const void* next;
-  // An event of the device that is done when `foreign` is. It never fails: a descriptor does not
-  // say how its work ended. The descriptor stays the caller's and nothing is read from it.
+  // An event of the device that is done when `foreign` is. A descriptor does not say how its work
+  // ended, so the event is well then; it is STRIA_CANCELLED if the driver ends before. The
+  // descriptor stays the caller's and nothing is read from it.
   // @threads any @blocks no @allocates yes @reenters no
   stria_error* (*import_event)(stria_device* device, const stria_foreign_event* foreign,
                                stria_event** event);

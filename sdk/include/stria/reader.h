@@ -335,7 +335,8 @@ const stria_version_range* stria_reader_stripe_versions(void);
 
 // "fp32"; empty if the number is none. Static. @threads any @blocks no @allocates no @reenters no
 stria_string stria_reader_type_name(stria_data_type type);
-// Bytes of an element; 0 if the number is none. @threads any @blocks no @allocates no @reenters no
+// Bytes of an element; 0 if the number is none, and of types of fewer than 8 bits, whose elements
+// share bytes. @threads any @blocks no @allocates no @reenters no
 uint64_t stria_reader_type_bytes(stria_data_type type);
 
 // -------------------------------------------------------------------------------------------------
@@ -343,11 +344,13 @@ uint64_t stria_reader_type_bytes(stria_data_type type);
 // seen in the texts that these functions give. The structures stay as the program was read, so a
 // pass may look and change in turn. A block is one of stria_reader_view(program); one that lies in
 // a block that was replaced is STRIA_FAILED_PRECONDITION, one of another program
-// STRIA_INVALID_ARGUMENT. On failure nothing has changed. All are @threads handle @blocks no
+// STRIA_INVALID_ARGUMENT, and one that stands for a special in `kernels`, which has no text of its
+// own, STRIA_UNSUPPORTED. On failure nothing has changed. All are @threads handle @blocks no
 // @allocates yes.
 
-// Puts a tag on the block: `name` with the value of `kind`, one of NONE, INTEGER and TEXT. A tag of
-// that name which is there gets the value. The other members are not read. @reenters no
+// Puts a tag on the block: `name` (letters, digits and '_') with the value of `kind`, one of NONE,
+// INTEGER and TEXT. A tag of that name which is there gets the value. The other members are not
+// read. @reenters no
 stria_error* stria_reader_set_tag(stria_reader_program* program, const stria_block* block,
                                   const stria_tag* tag);
 // Takes it off; a tag that is not there is no failure. @reenters no

@@ -68,9 +68,10 @@ struct alignas(64) Aligned {
 };
 
 TEST_F(Experimental, WorkReadsAndWritesMemoryOfTheApplication) {
-  auto owner = std::make_shared<Aligned>();
-  const std::weak_ptr<Aligned> alive = owner;
-  std::byte* const bytes = owner->bytes;
+  static Aligned memory;
+  auto owner = std::make_shared<int>();  // of the memory, as far as the plugin knows
+  const std::weak_ptr<int> alive = owner;
+  std::byte* const bytes = memory.bytes;
   Executor executor = a_.create_executor().value();
   Event gate = a_.create_event().value();
   Event filled;
@@ -85,9 +86,8 @@ TEST_F(Experimental, WorkReadsAndWritesMemoryOfTheApplication) {
   EXPECT_FALSE(alive.expired());
   EXPECT_TRUE(gate.signal().ok());
   EXPECT_TRUE(filled.wait().ok());
-  if (const auto kept = alive.lock()) {
-    EXPECT_EQ(kept->bytes[8], std::byte{7});
-  }
+  for (int i = 0; i < 256; ++i)
+    EXPECT_EQ(bytes[i], std::byte{static_cast<unsigned char>(i >= 8 && i < 24 ? 7 : 0)}) << i;
   filled = {};
   for (int i = 0; i < 10'000 && !alive.expired(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -130,6 +130,10 @@ TEST_F(Experimental, ADescriptorIsMemoryOfSeveralBuffers) {
   EXPECT_EQ(beyond.code(), StatusCode::out_of_range);
   EXPECT_EQ(import_descriptor(a_, -1, 0, 8).status().code(), StatusCode::invalid_argument);
   EXPECT_TRUE(import_descriptor(a_, file.get(), 0, 0).ok());
+  // Where the caller stands in the file is the caller's.
+  ASSERT_EQ(::lseek(file.get(), 3, SEEK_SET), 3);
+  EXPECT_TRUE(import_descriptor(a_, file.get(), 0, page).ok());
+  EXPECT_EQ(::lseek(file.get(), 0, SEEK_CUR), 3);
 }
 
 TEST_F(Experimental, DevicesOfOnePluginCopyToEachOther) {
@@ -147,6 +151,13 @@ TEST_F(Experimental, DevicesOfOnePluginCopyToEachOther) {
   EXPECT_THAT(copy_between(executor, far, 0, to, 0, 8).status().message(),
               HasSubstr("device 'a' of plugin twin does not reach memory of device 'c'"));
   EXPECT_EQ(copy_between(executor, from, 60, to, 0, 8).status().code(), StatusCode::out_of_range);
+  // An executor copies for its own device, not between, or inside, others.
+  Buffer also = b_.allocate(64).value();
+  for (const Buffer* target : {&from, &also}) {
+    const Status foreign = copy_between(executor, from, 0, *target, 8, 8).status();
+    EXPECT_EQ(foreign.code(), StatusCode::invalid_argument);
+    EXPECT_THAT(foreign.message(), HasSubstr("neither buffer of the copy is of device 'a'"));
+  }
 }
 
 bool readable(int descriptor, int limit_ms) {
@@ -179,6 +190,46 @@ TEST_F(Experimental, EventsComeFromAndGoToForeignQueues) {
   ASSERT_TRUE(gate.signal(Status(StatusCode::data_loss, "torn")).ok());
   EXPECT_TRUE(readable(failed.get(), 10'000));
   EXPECT_EQ(import_event(a_, -1).status().code(), StatusCode::invalid_argument);
+}
+
+// The driver ends what still waits, though nobody will ever write.
+TEST(ForeignEvents, ThatNeverComeEndWithTheDriver) {
+  Plugin plugin =
+      adopt_plugin(twin_manifest(), twin_query, std::make_shared<Host>(HostFunctions(), 2)).plugin;
+  const Descriptor silent(::eventfd(0, EFD_CLOEXEC)), loud(::eventfd(1, EFD_CLOEXEC));
+  {
+    Device device = plugin.open("a").value();
+    for (int i = 0; i < 50; ++i) EXPECT_TRUE(import_event(device, silent.get()).ok());
+    EXPECT_TRUE(import_event(device, loud.get()).value().wait().ok());
+  }
+  EXPECT_TRUE(plugin.shutdown().ok());
+}
+
+// Memory whose owner holds the last handle of the device goes outside of the plugin's call.
+TEST(SharedMemory, WhoseOwnerHoldsItsDevice) {
+  Plugin plugin =
+      adopt_plugin(twin_manifest(), twin_query, std::make_shared<Host>(HostFunctions(), 2)).plugin;
+  static Aligned memory;
+  {
+    Device device = plugin.open("a").value();
+    auto owner = std::make_shared<Device>(device);
+    Executor executor = device.create_executor().value();
+    Event gate = device.create_event().value();
+    Buffer buffer = import_memory(device, {memory.bytes, 256}, std::move(owner)).value();
+    const std::byte two{2};
+    Event filled = executor.fill(buffer, 0, 256, {&two, 1}, {&gate, 1}).value();
+    EXPECT_TRUE(gate.signal().ok());
+    EXPECT_TRUE(filled.wait().ok());
+  }
+  let_callbacks_end();
+  Status ended;
+  for (int i = 0; i < 1000; ++i) {
+    ended = plugin.shutdown();
+    if (ended.code() != StatusCode::failed_precondition) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_TRUE(ended.ok()) << ended.to_string();
+  EXPECT_EQ(memory.bytes[255], std::byte{2});
 }
 
 // A device whose own thread ends events, and whose end waits for that thread.
@@ -283,27 +334,40 @@ TEST_F(Experimental, APluginWithoutTheTablesSaysWhichIsMissing) {
 
 TEST_F(Experimental, AnEstimateThatContradictsItselfIsAFault) {
   EXPECT_EQ(estimate(a_, "stripe").status().code(), StatusCode::unsupported);
-  auto liar = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
+  static stria_estimate said;
+  auto query = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
     stria_error* error = twin_query(host, info);
     info->get_extension = [](stria_string, uint32_t) -> const void* {
       static stria_estimate_table table{
           sizeof(stria_estimate_table), nullptr,
           [](stria_device*, const stria_build_params*, stria_estimate* out) -> stria_error* {
-            out->time_ns = 5;
-            out->low_time_ns = 6;
-            out->high_time_ns = 7;
+            out->time_ns = said.time_ns;
+            out->low_time_ns = said.low_time_ns;
+            out->high_time_ns = said.high_time_ns;
             return nullptr;
           }};
       return &table;
     };
     return error;
   };
-  Device device = adopt_plugin(twin_manifest(), liar, std::make_shared<Host>(HostFunctions(), 2))
+  Device device = adopt_plugin(twin_manifest(), query, std::make_shared<Host>(HostFunctions(), 2))
                       .plugin.open("a")
                       .value();
-  const Status status = estimate(device, "stripe").status();
-  EXPECT_EQ(status.code(), kPluginFault);
-  EXPECT_THAT(status.message(), HasSubstr("5 ns that is not between its bounds 6 and 7"));
+  struct Said {
+    uint64_t low, time, high;
+  };
+  for (const Said& wrong : {Said{6, 5, 7}, Said{4, 8, 7}, Said{8, 0, 7}, Said{0, 8, 7}}) {
+    said.low_time_ns = wrong.low, said.time_ns = wrong.time, said.high_time_ns = wrong.high;
+    const Status status = estimate(device, "stripe").status();
+    EXPECT_EQ(status.code(), kPluginFault);
+    EXPECT_THAT(status.message(), HasSubstr(fmt::format("{} ns with bounds of {} and {} ns",
+                                                        wrong.time, wrong.low, wrong.high)));
+  }
+  // 0 is what the plugin does not know.
+  for (const Said& right : {Said{5, 0, 10}, Said{5, 7, 0}, Said{0, 7, 7}, Said{0, 0, 0}}) {
+    said.low_time_ns = right.low, said.time_ns = right.time, said.high_time_ns = right.high;
+    EXPECT_TRUE(estimate(device, "stripe").ok());
+  }
 }
 
 }  // namespace

@@ -349,6 +349,28 @@ TEST(FlushedSubnormals, OfOtherTypes) {
   EXPECT_FALSE(lost(DataType::fp64, 0x1p-1030));
 }
 
+// What is infinite is so on every device: its operands were exact.
+TEST(Bounds, InfinityOfExactOperandsIsExact) {
+  std::map<std::string, Data> data;
+  data["A"] = Data(DataType::fp32, {4}, {0, -0.0, HUGE_VAL, 4});
+  const Reference reference = bounds(
+      unary("fp32", 4, " 1: $r = recip.fp32($a)\n 2: $n = neg.fp32($r)\n 3: O = store($n)\n"),
+      data);
+  EXPECT_EQ(reference.undecided, (std::vector<uint8_t>{0, 0, 0, 0}));
+  EXPECT_EQ(reference.value[0], -HUGE_VAL);
+  EXPECT_EQ(reference.value[1], HUGE_VAL);
+  EXPECT_EQ(reference.bound[0], 0);
+  EXPECT_GT(reference.bound[3], 0);
+  // A number that may be 0 or near it: nobody knows.
+  data["A"] = Data(DataType::fp32, {4}, {1, 2, 3, 4});
+  const Reference open = bounds(unary("fp32", 4,
+                                      " 1: $l = log.fp32($a)\n 2: $e = exp.fp32($l)\n"
+                                      " 3: $d = sub.fp32($e, $a)\n 4: $r = recip.fp32($d)\n"
+                                      " 5: O = store($r)\n"),
+                                data);
+  EXPECT_EQ(open.undecided, (std::vector<uint8_t>{1, 1, 1, 1}));
+}
+
 TEST(Compare, NumbersNansAndOverflow) {
   Reference reference;
   reference.name = "O";

@@ -84,6 +84,49 @@ TEST_F(ReaderChanges, Tags) {
   const ReaderError refused(stria_reader_set_tag(program_.changing(), &tile(), &flag));
   EXPECT_EQ(refused.code(), STRIA_INVALID_ARGUMENT);
   EXPECT_THAT(refused.message(), HasSubstr("the tag 'flag' has a value of kind 3"));
+  const std::string before = text();
+  for (const char* name : {"", "a b block<", "a.b", "1st", "x block [i:2] (", "\n"}) {
+    const ReaderError no_name = set_tag(program_, tile(), name);
+    EXPECT_EQ(no_name.code(), STRIA_INVALID_ARGUMENT) << name;
+    EXPECT_THAT(no_name.message(), HasSubstr("is no name of a tag"));
+  }
+  EXPECT_EQ(text(), before);
+}
+
+// A special has a block to look at, and none to change.
+TEST(ReaderSpecials, CannotBeChanged) {
+  ReaderProgram program;
+  ASSERT_FALSE(read_program("text", R"(stripe 1.0
+0: #program block [] ( // net
+    none new@0x00000000 A[0] fp32(16:1)
+    none new@0x00000000 R[0] fp32(16:1)
+) {
+  0: #main block [] ( // main
+      in A[0] fp32(16:1)
+      out R[0] fp32(16:1)
+  ) {
+    0: special copy(A; R)
+  }
+}
+)",
+                            &program));
+  const stria_block& block = *kernels(*program)[0].block;
+  const ReaderError refused = set_tag(program, block, "mine");
+  EXPECT_EQ(refused.code(), STRIA_UNSUPPORTED);
+  EXPECT_THAT(refused.message(), HasSubstr("kernel 'copy' is a special"));
+}
+
+// The name becomes part of a symbol of the C.
+TEST(ReaderMicroKernels, HaveNamesOfFunctions) {
+  for (const char* name : {"x(0); system(id); void (*y", "a b", "", "8x8", "ä"}) {
+    std::string text = kProgram;
+    text.replace(text.find("product_8x8"), 11, name);
+    ReaderProgram program;
+    ReaderTree tree;
+    ReaderError error = read_program("text", text, &program);
+    if (!error) error = build_tree(program, 0, &tree);
+    EXPECT_TRUE(error) << name;
+  }
 }
 
 TEST_F(ReaderChanges, ABlockInPlaceOfAnother) {
@@ -104,6 +147,9 @@ TEST_F(ReaderChanges, WhatIsRefusedChangesNothing) {
   const ReaderError wrong = replace(program_, tile(), "0: block [m:8] (\n  in A[m] what\n) {}");
   EXPECT_EQ(wrong.code(), STRIA_INVALID_ARGUMENT);
   EXPECT_EQ(wrong.place(), "block:2:11");
+  const ReaderError no_block = replace(program_, tile(), "0: special zero(C)");
+  EXPECT_EQ(no_block.code(), STRIA_INVALID_ARGUMENT);
+  EXPECT_EQ(no_block.place(), "block:1:1");
   const stria_block other{};
   EXPECT_EQ(set_tag(program_, other, "mine").code(), STRIA_INVALID_ARGUMENT);
   EXPECT_EQ(text(), kProgram);

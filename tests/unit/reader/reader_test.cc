@@ -188,8 +188,14 @@ TEST(Reader, Versions) {
   EXPECT_THAT(std::string(error.message()), HasSubstr("1.9"));
   EXPECT_EQ(sdk::text_of(stria_reader_type_name(STRIA_BF16)), "bf16");
   EXPECT_EQ(stria_reader_type_bytes(STRIA_BF16), 2u);
-  EXPECT_EQ(sdk::text_of(stria_reader_type_name(13)), "");
-  EXPECT_EQ(stria_reader_type_bytes(-1), 0u);
+  EXPECT_EQ(sdk::text_of(stria_reader_type_name(STRIA_FP8_E4M3)), "fp8_e4m3");
+  EXPECT_EQ(stria_reader_type_bytes(STRIA_FP8_E4M3), 1u);
+  EXPECT_EQ(sdk::text_of(stria_reader_type_name(STRIA_U2)), "u2");
+  EXPECT_EQ(stria_reader_type_bytes(STRIA_U2), 0u);
+  for (const stria_data_type none : {-1, STRIA_U2 + 1}) {
+    EXPECT_EQ(sdk::text_of(stria_reader_type_name(none)), "");
+    EXPECT_EQ(stria_reader_type_bytes(none), 0u);
+  }
 }
 
 TEST(Reader, ErrorsNameTheirPlace) {

@@ -24,13 +24,25 @@ class MemoryBudget : public Object {
     // `used` may have been pushed over the total by a take that is about to be undone.
     if (total_ == 0 || (used <= total_ && bytes <= total_ - used)) return;
     used_.fetch_sub(bytes, std::memory_order_relaxed);
-    throw Error(STRIA_OUT_OF_MEMORY, "no device memory for " + std::to_string(bytes) + " bytes, " +
-                                         std::to_string(used < total_ ? total_ - used : 0) +
-                                         " of " + std::to_string(total_) + " are free");
+    throw none_for(bytes, "device", used);
   }
   void give_back(uint64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+  // What to throw where there is no memory for so many bytes, which have not been taken: `whose`
+  // memory has refused them.
+  Error none_for(uint64_t bytes, const char* whose) const {
+    return none_for(bytes, whose, used_.load(std::memory_order_relaxed));
+  }
 
  private:
+  Error none_for(uint64_t bytes, const char* whose, uint64_t used) const {
+    std::string text =
+        std::string("no ") + whose + " memory for " + std::to_string(bytes) + " bytes, ";
+    text += total_ == 0 ? std::to_string(used) + " are taken"
+                        : std::to_string(used < total_ ? total_ - used : 0) + " of " +
+                              std::to_string(total_) + " are free";
+    return Error(STRIA_OUT_OF_MEMORY, text);
+  }
+
   const uint64_t total_;
   std::atomic<uint64_t> used_{0};
 };
@@ -90,7 +102,7 @@ class HostBuffer final : public Buffer {
       data_ = static_cast<std::byte*>(host_.allocate(size_bytes, kAlignment));
     } catch (...) {
       budget_->give_back(size_bytes);
-      throw;
+      throw budget_->none_for(size_bytes, "host");
     }
   }
   ~HostBuffer() override {

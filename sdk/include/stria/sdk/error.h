@@ -39,6 +39,8 @@ struct Failure {
   std::string native_message;  // and its text
   std::string place;           // "file:line"
   std::string suggestion;      // what to do about it
+  // What it came from; null if nothing.
+  std::shared_ptr<const Failure> cause = nullptr;
 };
 
 // Null: all is well. Shared, because one failure travels to many dependants.
@@ -68,7 +70,10 @@ class Error : public std::exception {
   Outcome failure_;
 };
 
-// A stria_error that shares a Failure; its release frees it.
+// Of a failure that the host gives, so many causes behind one another are kept, as the host does.
+inline constexpr int kMaxCauses = 8;
+
+// A stria_error that shares a Failure, with its causes; its release frees it.
 struct SharedError : stria_error {
   explicit SharedError(Outcome outcome) : stria_error{}, failure(std::move(outcome)) {
     size = sizeof(stria_error);
@@ -79,9 +84,12 @@ struct SharedError : stria_error {
     native_message = to_c(failure->native_message);
     place = to_c(failure->place);
     suggestion = to_c(failure->suggestion);
+    if (failure->cause) owned_cause.reset(new (std::nothrow) SharedError(failure->cause));
+    cause = owned_cause.get();  // without memory for it the failure goes alone
     release = [](stria_error* error) { delete static_cast<SharedError*>(error); };
   }
   Outcome failure;
+  std::unique_ptr<SharedError> owned_cause;
 };
 
 // For when there is no memory left to say so.
@@ -100,7 +108,7 @@ inline stria_error* to_error(const Outcome& outcome) noexcept {
   return error ? error : out_of_memory_error();
 }
 
-inline Outcome outcome_of(const stria_error* given) {
+inline Outcome outcome_of(const stria_error* given, int most_causes = kMaxCauses) {
   if (!given) return nullptr;
   const stria_error error = whole(given);
   auto failure = std::make_shared<Failure>();
@@ -110,6 +118,7 @@ inline Outcome outcome_of(const stria_error* given) {
   failure->native_message = view_of(error.native_message);
   failure->place = view_of(error.place);
   failure->suggestion = view_of(error.suggestion);
+  if (most_causes > 0) failure->cause = outcome_of(error.cause, most_causes - 1);
   return failure;
 }
 

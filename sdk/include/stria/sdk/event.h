@@ -100,21 +100,19 @@ class Event : public Object {
 
  private:
   friend class Work;
+  // One wait of a work, which owns it. In the list of the event that is waited for it holds that.
   struct Dependant {
     Ref<Work> work;
-    uint64_t position;  // of this event in the work's wait list
+    uint64_t position = 0;  // of the event in the work's wait list
+    Dependant* next = nullptr;
   };
   struct Callback {
     void (*call)(void*, const stria_error*);
     void* state;
   };
-  // False if the event is done already.
-  bool add_dependant(const Ref<Work>& work, uint64_t position) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (done_.load(std::memory_order_relaxed)) return false;
-    dependants_.push_back({work, position});
-    return true;
-  }
+  // False if the event is done already. Takes no memory: a work waits for all of its events, or has
+  // not been started.
+  inline bool add_dependant(Dependant& dependant, const Ref<Work>& work, uint64_t position);
   // Polls for a while: short work ends sooner than a sleeping thread wakes.
   inline bool spin(uint64_t timeout_ns) const;
   inline void mark_done(Outcome outcome, WorkList& over, WorkList& ready);
@@ -130,7 +128,8 @@ class Event : public Object {
   std::mutex mutex_;
   std::condition_variable changed_;
   Outcome outcome_;
-  std::vector<Dependant> dependants_;
+  Dependant* dependants_ = nullptr;  // in the order in which they came
+  Dependant* last_dependant_ = nullptr;
   std::vector<Callback> callbacks_;
 };
 
@@ -140,16 +139,14 @@ class Work : public Event {
   ~Work() override {
     if (done()) return;
     cancel("work was dropped before it was done");
-    tracker_->remove();
+    tracker_->remove(ticket_);
   }
   bool is_work() const override { return true; }
 
  protected:
   // A light work runs on whatever thread ends its last wait: it must take no time.
   Work(const Host& host, Ref<Tracker> tracker, bool light)
-      : Event(host), tracker_(std::move(tracker)), light_(light) {
-    tracker_->add();
-  }
+      : Event(host), tracker_(std::move(tracker)), ticket_(tracker_->add()), light_(light) {}
   virtual void run() = 0;     // throws Error to fail
   virtual void forget() = 0;  // drops what the work holds; after run, or instead of it
   // Light works and failed waits: what happens when the waits are over. False if the work goes on.
@@ -164,16 +161,24 @@ class Work : public Event {
     WorkList ready;
     settle(*this, std::move(outcome), ready);
     post_all(host(), ready);
-    tracker_->remove();
+    tracker_->remove(ticket_);
   }
 
+  // Room for so many waits, so that start() takes no memory.
+  void reserve_waits(uint64_t count) {
+    if (count <= kFewWaits) return;
+    many_waits_ = std::make_unique<Dependant[]>(count);
+    wait_room_ = count;
+  }
   // Starts the work when `waits` are over. Called once.
   void start(Waits waits) {
+    if (waits.count > wait_room_) reserve_waits(waits.count);
+    Dependant* const places = many_waits_ ? many_waits_.get() : few_waits_;
     Ref<Work> self(this);
     waiting_.store(waits.count + 1, std::memory_order_relaxed);
     uint64_t over = 1;
     for (uint64_t i = 0; i < waits.count; ++i) {
-      if (waits.events[i]->add_dependant(self, i)) continue;
+      if (waits.events[i]->add_dependant(places[i], self, i)) continue;
       note(i, waits.events[i]->outcome());
       ++over;
     }
@@ -193,7 +198,7 @@ class Work : public Event {
     Ref<Work> self(this);
     execute_and_settle(ready);
     post_all(host(), ready);
-    tracker_->remove();
+    tracker_->remove(ticket_);
     return true;
   }
 
@@ -232,7 +237,7 @@ class Work : public Event {
     Outcome outcome;
     if (!work->waits_ended(outcome)) return;
     settle(*work, std::move(outcome), ready);
-    work->tracker_->remove();
+    work->tracker_->remove(work->ticket_);
   }
 
   // What a worker does: this work, then works that it has made ready, one after the other; further
@@ -247,13 +252,21 @@ class Work : public Event {
       Ref<Work> next = ready.pop();
       if (next) next->state_.store(kRunning);
       post_all(work->host(), ready);
-      work->tracker_->remove();  // the last touch of anything that the driver owns
+      // The last touch of anything that the driver owns.
+      work->tracker_->remove(work->ticket_);
       work = std::move(next);
     }
   }
 
+  // Most works wait for few events: no allocation for those.
+  static constexpr uint64_t kFewWaits = 2;
+
   Ref<Tracker> tracker_;
+  const Tracker::Ticket ticket_;
   const bool light_;
+  Dependant few_waits_[kFewWaits];
+  std::unique_ptr<Dependant[]> many_waits_;
+  uint64_t wait_room_ = kFewWaits;
   std::atomic<int> state_{kWaiting};
   std::atomic<uint64_t> waiting_{0};
   Outcome cause_;
@@ -291,23 +304,38 @@ inline Ref<Work> WorkList::pop() {
 
 // ---- Event
 
+inline bool Event::add_dependant(Dependant& dependant, const Ref<Work>& work, uint64_t position) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (done_.load(std::memory_order_relaxed)) return false;
+  dependant.work = work;
+  dependant.position = position;
+  (last_dependant_ ? last_dependant_->next : dependants_) = &dependant;
+  last_dependant_ = &dependant;
+  return true;
+}
+
 inline void Event::mark_done(Outcome outcome, WorkList& over, WorkList& ready) {
-  std::vector<Dependant> dependants;
+  Dependant* dependants = nullptr;
   std::vector<Callback> callbacks;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     outcome_ = std::move(outcome);
-    dependants.swap(dependants_);
+    dependants = std::exchange(dependants_, nullptr);
     callbacks.swap(callbacks_);
     done_.store(true, std::memory_order_release);
     changed_.notify_all();
   }
   for (const Callback& callback : callbacks) call(callback, outcome_);
-  for (Dependant& dependant : dependants) {
-    Work& work = *dependant.work;
-    work.note(dependant.position, outcome_);
-    if (!work.waits_over(1)) continue;
-    (work.light_ || work.cause_ ? over : ready).push(std::move(dependant.work));
+  while (dependants) {
+    // Out of the list first: it goes with its work.
+    const Dependant& dependant = *dependants;
+    Ref<Work> work = std::move(dependants->work);
+    const uint64_t position = dependant.position;
+    dependants = dependant.next;
+    work->note(position, outcome_);
+    if (!work->waits_over(1)) continue;
+    WorkList& list = work->light_ || work->cause_ ? over : ready;
+    list.push(std::move(work));
   }
 }
 
@@ -319,7 +347,7 @@ inline void Event::settle(Event& event, Outcome outcome, WorkList& ready) {
     Outcome own;
     if (!work->waits_ended(own)) continue;
     work->mark_done(std::move(own), over, ready);
-    work->tracker_->remove();
+    work->tracker_->remove(work->ticket_);
   }
 }
 
@@ -524,12 +552,17 @@ inline Times times_of(const std::vector<Ref<Event>>& parts) {
 // with the times of all.
 class JoinWork final : public Work {
  public:
-  JoinWork(const Host& host, Ref<Tracker> tracker, std::vector<Ref<Event>> parts)
-      : Work(host, std::move(tracker), true), parts_(std::move(parts)) {}
-  void begin() {
-    std::vector<Event*> waits;
-    for (const Ref<Event>& part : parts_) waits.push_back(part.get());
-    start({waits.data(), waits.size()});
+  // With room for `count` parts: begin() takes no memory.
+  JoinWork(const Host& host, Ref<Tracker> tracker, size_t count)
+      : Work(host, std::move(tracker), true) {
+    parts_.reserve(count);
+    waits_.reserve(count);
+    reserve_waits(count);
+  }
+  void begin(const std::vector<Ref<Event>>& parts) {
+    parts_.assign(parts.begin(), parts.end());
+    for (const Ref<Event>& part : parts) waits_.push_back(part.get());
+    start({waits_.data(), waits_.size()});
   }
 
  protected:
@@ -541,12 +574,13 @@ class JoinWork final : public Work {
 
  private:
   std::vector<Ref<Event>> parts_;
+  std::vector<Event*> waits_;
 };
 
 inline Ref<Event> join(const Host& host, const Ref<Tracker>& tracker,
-                       std::vector<Ref<Event>> parts) {
-  auto work = make<JoinWork>(host, tracker, std::move(parts));
-  work->begin();
+                       const std::vector<Ref<Event>>& parts) {
+  auto work = make<JoinWork>(host, tracker, parts.size());
+  work->begin(parts);
   return work;
 }
 

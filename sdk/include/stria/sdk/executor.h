@@ -30,6 +30,14 @@ struct Launch {
   uint64_t after_count = 0;
 };
 
+// Of a launch that could not be started: it fails, and nobody but its batch may end it.
+class RefusedEvent final : public Event {
+ public:
+  using Event::Event;
+  bool is_work() const override { return true; }
+  void refuse(Outcome why) { signal(std::move(why)); }
+};
+
 // Thread-safe. Ranges and argument counts have been checked by the slots.
 class Executor : public Object {
  public:
@@ -58,20 +66,36 @@ class Executor : public Object {
   // unless it is null. A device that takes many launches at once overrides it.
   virtual Ref<Event> submit(std::vector<Launch> launches, Waits waits,
                             std::vector<Ref<Event>>* each) {
+    if (launches.empty()) return when_done(host_, tracker_, waits);
+    // Once a launch has started, the batch cannot be refused any more: what is needed to say that a
+    // later one has failed is made before.
+    const bool several = launches.size() > 1;
+    Ref<RefusedEvent> refused = several ? make<RefusedEvent>(host_) : Ref<RefusedEvent>();
+    Ref<JoinWork> all =
+        several ? make<JoinWork>(host_, tracker_, launches.size()) : Ref<JoinWork>();
     std::vector<Ref<Event>> events;
     events.reserve(launches.size());
+    if (each) each->reserve(launches.size());
     std::vector<Event*> list;
     for (Launch& launch : launches) {
-      list.clear();
-      for (uint64_t a = 0; a < launch.after_count; ++a)
-        list.push_back(events[launch.after[a]].get());
-      // What waits for an earlier launch waits for the batch's events through it.
-      const Waits own = list.empty() ? waits : Waits{list.data(), list.size()};
-      events.push_back(this->launch(launch.kernel, std::move(launch.arguments), own));
+      try {
+        list.clear();
+        for (uint64_t a = 0; a < launch.after_count; ++a)
+          list.push_back(events[launch.after[a]].get());
+        // What waits for an earlier launch waits for the batch's events through it.
+        const Waits own = list.empty() ? waits : Waits{list.data(), list.size()};
+        events.push_back(this->launch(launch.kernel, std::move(launch.arguments), own));
+      } catch (...) {
+        if (events.empty()) throw;
+        refused->refuse(outcome_of_call([] { throw; }));
+        events.resize(launches.size(), refused);
+        break;
+      }
     }
     if (each) *each = events;
-    if (events.empty()) return when_done(host_, tracker_, waits);
-    return events.size() == 1 ? events[0] : join(host_, tracker_, std::move(events));
+    if (!several) return events[0];
+    all->begin(events);
+    return all;
   }
   virtual Ref<Event> copy(Argument source, Argument target, uint64_t bytes, Waits waits) {
     return schedule(host_, tracker_, waits,
@@ -103,8 +127,8 @@ class Executor : public Object {
     return copy(std::move(source), std::move(target), bytes, waits);
   }
   virtual void flush() {}
-  // Until nothing counted in tracker() is in flight; false after `timeout_ns`.
-  virtual bool drain(uint64_t timeout_ns) { return tracker_->wait_for_none(timeout_ns); }
+  // Until all is over that was counted in tracker() before the call; false after `timeout_ns`.
+  virtual bool drain(uint64_t timeout_ns) { return tracker_->wait_for_earlier(timeout_ns); }
 
   const Host& host() const { return host_; }
   const Ref<Tracker>& tracker() const { return tracker_; }

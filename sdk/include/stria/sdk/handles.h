@@ -39,8 +39,11 @@ Handle* give(Ref<Object> object) {
 inline Waits waits_of(stria_event* const* events, uint64_t count) {
   return {reinterpret_cast<Event* const*>(events), count};
 }
+inline bool has_range(const Buffer& buffer, uint64_t offset, uint64_t bytes) {
+  return offset <= buffer.size() && bytes <= buffer.size() - offset;
+}
 inline void check_range(const Buffer& buffer, uint64_t offset, uint64_t bytes, const char* what) {
-  if (offset <= buffer.size() && bytes <= buffer.size() - offset) return;
+  if (has_range(buffer, offset, bytes)) return;
   throw Error(STRIA_INVALID_ARGUMENT, std::string(what) + ": " + std::to_string(bytes) +
                                           " bytes at offset " + std::to_string(offset) +
                                           " of a buffer of " + std::to_string(buffer.size()) +

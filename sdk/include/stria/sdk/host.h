@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "stria/plugin.h"
+#include "stria/sdk/descriptor_waits.h"
 #include "stria/sdk/error.h"
 #include "stria/sdk/info.h"
 #include "stria/sdk/object.h"
@@ -37,33 +39,92 @@ bool wait_for(std::condition_variable& condition, std::unique_lock<std::mutex>& 
   return condition.wait_for(lock, std::chrono::nanoseconds(timeout_ns), done);
 }
 
-// Counts work in flight, so that one can wait for none. May count into a parent too.
+// Counts work in flight, so that one can wait for its end. May count into a parent too, which has
+// no parent itself.
 class Tracker : public Object {
+  // Work is counted by eras: one who waits for the work of so far begins another, so that what is
+  // begun later does not keep him. To count takes no lock.
+  struct Era {
+    std::atomic<int64_t> count{0};
+    uint64_t number = 0;  // guarded by mutex_
+  };
+
  public:
-  explicit Tracker(Ref<Tracker> parent = {}) : parent_(std::move(parent)) {}
-  void add() {
-    count_.fetch_add(1, std::memory_order_relaxed);
-    if (parent_) parent_->add();
+  explicit Tracker(Ref<Tracker> parent = {}) : parent_(std::move(parent)) {
+    eras_.push_back(std::make_unique<Era>());
+    current_.store(eras_.back().get(), std::memory_order_release);
   }
-  void remove() {
+  // What add() gives, and remove() wants back.
+  class Ticket {
+    friend class Tracker;
+    Era* own_ = nullptr;
+    Era* parents_ = nullptr;
+  };
+  Ticket add() {
+    Ticket ticket;
+    ticket.own_ = count_one();
+    if (parent_) ticket.parents_ = parent_->count_one();
+    return ticket;
+  }
+  void remove(const Ticket& ticket) {
     Ref<Tracker> keep(this);
-    if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      std::lock_guard<std::mutex> lock(mutex_);
-      none_.notify_all();
-    }
-    if (parent_) parent_->remove();
+    uncount_one(*ticket.own_);
+    if (parent_) parent_->uncount_one(*ticket.parents_);
   }
+  // False after `timeout_ns`. What is begun meanwhile is waited for as well.
   bool wait_for_none(uint64_t timeout_ns) {
     std::unique_lock<std::mutex> lock(mutex_);
-    return wait_for(none_, lock, timeout_ns,
-                    [&] { return count_.load(std::memory_order_acquire) == 0; });
+    return wait_for(changed_, lock, timeout_ns, [this] { return none_up_to(UINT64_MAX); });
+  }
+  // Until all work that was begun before the call has ended; false after `timeout_ns`.
+  bool wait_for_earlier(uint64_t timeout_ns) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    uint64_t last = eras_.back()->number;
+    if (eras_.back()->count.load(std::memory_order_acquire) != 0)
+      begin_era();
+    else if (last-- == 0)
+      return true;
+    return wait_for(changed_, lock, timeout_ns, [this, last] { return none_up_to(last); });
   }
 
  private:
+  Era* count_one() {
+    Era* era = current_.load(std::memory_order_acquire);
+    era->count.fetch_add(1, std::memory_order_relaxed);
+    return era;
+  }
+  void uncount_one(Era& era) {
+    if (era.count.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    std::lock_guard<std::mutex> lock(mutex_);
+    changed_.notify_all();
+  }
+  // In the order of eras: work that ends begins other work in later ones only.
+  bool none_up_to(uint64_t last) const {
+    for (const auto& era : eras_) {
+      if (era->number > last) break;
+      if (era->count.load(std::memory_order_acquire) != 0) return false;
+    }
+    return true;
+  }
+  // One that has ended begins anew; whoever counts into it at this moment has begun just now.
+  void begin_era() {
+    const uint64_t number = eras_.back()->number + 1;
+    const auto ended = std::find_if(eras_.begin(), eras_.end(), [](const auto& era) {
+      return era->count.load(std::memory_order_acquire) == 0;
+    });
+    if (ended == eras_.end())
+      eras_.push_back(std::make_unique<Era>());
+    else
+      std::rotate(ended, ended + 1, eras_.end());
+    eras_.back()->number = number;
+    current_.store(eras_.back().get(), std::memory_order_release);
+  }
+
   Ref<Tracker> parent_;
-  std::atomic<int64_t> count_{0};
+  std::atomic<Era*> current_{nullptr};  // eras_.back()
   std::mutex mutex_;
-  std::condition_variable none_;
+  std::condition_variable changed_;         // an era has ended
+  std::vector<std::unique_ptr<Era>> eras_;  // by number; guarded by mutex_
 };
 
 // One per driver; outlives everything the driver makes. All functions may be called from any
@@ -84,6 +145,8 @@ class Host {
   const stria_host_services& services() const { return services_; }
   // What is in flight in this driver.
   const Ref<Tracker>& tracker() const { return tracker_; }
+  // What of that waits for file descriptors; the driver's shutdown ends those waits.
+  DescriptorWaits& descriptor_waits() const { return *descriptor_waits_; }
 
   void log(stria_log_level level, std::string_view message) const {
     services_.log(services_.host, level, to_c(message));
@@ -156,6 +219,7 @@ class Host {
  private:
   stria_host_services services_{};
   Ref<Tracker> tracker_ = make<Tracker>();
+  std::unique_ptr<DescriptorWaits> descriptor_waits_ = std::make_unique<DescriptorWaits>();
 };
 
 // A kernel that the host interprets.

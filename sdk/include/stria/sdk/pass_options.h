@@ -4,6 +4,7 @@
 // options and then calls finish(), which refuses all others.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -25,8 +26,9 @@ class PassOptions {
     const std::string* value = find(name);
     if (value == nullptr) return otherwise;
     char* end = nullptr;
+    errno = 0;
     const long long number = std::strtoll(value->c_str(), &end, 10);
-    if (end == value->c_str() || *end != '\0' || number < least || number > most)
+    if (errno != 0 || end == value->c_str() || *end != '\0' || number < least || number > most)
       throw Error(STRIA_INVALID_ARGUMENT, "option '" + name + "': " + *value +
                                               " is no whole number from " + std::to_string(least) +
                                               " to " + std::to_string(most));
@@ -87,19 +89,32 @@ class PassOptions {
     skip();
     if (at_ != text_.size()) refuse();
   }
-  // A text with its quotes, or a word.
+  // A text with its quotes and without its escapes, or a word.
   std::string value() {
+    if (is('"')) return quoted();
     const size_t begin = at_;
-    if (take('"')) {
-      while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\') ++at_;
-      expect('"');
-    } else {
-      while (at_ < text_.size() &&
-             (is_letter_or_digit(text_[at_]) || is('-') || is('+') || is('.')))
-        ++at_;
-    }
+    while (at_ < text_.size() && (is_letter_or_digit(text_[at_]) || is('-') || is('+') || is('.')))
+      ++at_;
     if (at_ == begin) refuse();
     return std::string(text_.substr(begin, at_ - begin));
+  }
+  std::string quoted() {
+    std::string out = "\"";
+    expect('"');
+    while (!is('"')) {
+      if (at_ == text_.size()) refuse();
+      out += take('\\') ? escaped() : text_[at_++];
+    }
+    expect('"');
+    return out + '"';
+  }
+  // Behind a backslash. The host writes characters beyond ASCII as they are.
+  char escaped() {
+    constexpr std::string_view kLetters = "\"\\/bfnrt", kMeanings = "\"\\/\b\f\n\r\t";
+    const size_t found = at_ < text_.size() ? kLetters.find(text_[at_]) : std::string_view::npos;
+    if (found == std::string_view::npos) refuse();
+    ++at_;
+    return kMeanings[found];
   }
   static bool is_letter_or_digit(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');

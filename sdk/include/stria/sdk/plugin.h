@@ -64,6 +64,7 @@ struct Tables {
   }
   static void shutdown(stria_driver* driver) {
     auto* handle = &as<DriverHandle>(driver);
+    handle->host->descriptor_waits().stop();
     // Work's last touch of what the driver owns comes a moment after its event is done.
     handle->host->tracker()->wait_for_none(UINT64_MAX);
     handle->driver.reset();
@@ -169,6 +170,9 @@ struct Tables {
       *kernel = give<stria_kernel>(std::move(handle));
     });
   }
+  static std::string name_of(const ArgumentInfo& argument, const KernelInfo& kernel) {
+    return "argument '" + argument.name + "' of kernel '" + kernel.name + "'";
+  }
   static std::vector<Argument> arguments_of(const KernelInfo& info,
                                             const stria_argument* const* arguments,
                                             uint64_t count) {
@@ -180,10 +184,10 @@ struct Tables {
     for (uint64_t i = 0; i < count; ++i) {
       const stria_argument given = whole(arguments[i]);
       auto* buffer = reinterpret_cast<Buffer*>(given.buffer);
-      if (!buffer)
-        throw Error(STRIA_INVALID_ARGUMENT,
-                    "argument '" + info.arguments[i].name + "' has no buffer");
-      check_range(*buffer, given.offset, info.arguments[i].bytes, info.arguments[i].name.c_str());
+      const ArgumentInfo& wanted = info.arguments[i];
+      if (!buffer) throw Error(STRIA_INVALID_ARGUMENT, name_of(wanted, info) + " has no buffer");
+      if (!has_range(*buffer, given.offset, wanted.bytes))
+        check_range(*buffer, given.offset, wanted.bytes, name_of(wanted, info).c_str());
       out[i] = {Ref<Buffer>(buffer), given.offset};
     }
     return out;

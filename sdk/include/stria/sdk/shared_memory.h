@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -58,7 +59,7 @@ class SharedHostBuffer final : public Buffer {
                                          std::to_string(page));
     if (size() == 0) return;
     // A file that is shorter would end the process at the first touch behind its end.
-    const off_t end = ::lseek(memory_.descriptor, 0, SEEK_END);
+    const off_t end = file_bytes();
     if (end >= 0 && (memory_.offset > static_cast<uint64_t>(end) ||
                      size() > static_cast<uint64_t>(end) - memory_.offset))
       throw Error(STRIA_OUT_OF_RANGE, std::to_string(size()) + " bytes from offset " +
@@ -73,6 +74,13 @@ class SharedHostBuffer final : public Buffer {
                           error, std::strerror(error), "", ""});
     }
     data_ = static_cast<std::byte*>(mapped);
+  }
+
+  // -1 if that is not known. The descriptor is the caller's: where it stands in a file stays.
+  off_t file_bytes() const {
+    struct stat info{};
+    if (::fstat(memory_.descriptor, &info) != 0) return -1;
+    return S_ISREG(info.st_mode) ? info.st_size : ::lseek(memory_.descriptor, 0, SEEK_END);
   }
 
   const Host& host_;

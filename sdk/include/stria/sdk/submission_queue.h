@@ -135,6 +135,7 @@ class Submission {
   friend class SubmissionQueue;
   SubmissionQueue* queue_ = nullptr;
   Ref<Tracker> tracker_;
+  Tracker::Ticket ticket_;
   std::vector<Ref<Event>> waits_;
   Outcome refused_;
 };
@@ -270,18 +271,18 @@ inline void SubmissionQueue::start(std::unique_ptr<Submission> work, const Ref<T
                                           of->submitted() && work->can_wait_for(*of, end_only);
     if (!known) on_host.push_back(&event);
   }
-  tracker->add();
+  work->ticket_ = tracker->add();
   if (on_host.empty()) return submit(std::move(work), soon);
   for (const Event* wait : on_host)
     if (const SubmissionEvent* of = SubmissionEvent::find(*wait)) of->expect_end();
   when_done(host_, host_.tracker(), {on_host.data(), on_host.size()})
       ->on_done(
           [](void* state, const stria_error* error) {
-            std::unique_ptr<Submission> work(static_cast<Submission*>(state));
+            std::unique_ptr<Submission> waiting(static_cast<Submission*>(state));
             // What has failed waits its turn to say so: a chain of such would be a recursion here.
-            work->refused_ = outcome_of(error);
-            SubmissionQueue& queue = *work->queue_;
-            queue.submit(std::move(work), true);
+            waiting->refused_ = outcome_of(error);
+            SubmissionQueue& queue = *waiting->queue_;
+            queue.submit(std::move(waiting), true);
           },
           work.release());
 }
@@ -357,6 +358,7 @@ inline void SubmissionQueue::end_first(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   work->end();
   const Ref<Tracker> tracker = std::move(work->tracker_);
+  const Tracker::Ticket ticket = work->ticket_;
   work.reset();
   lock.lock();
   ending_ = false;
@@ -365,7 +367,7 @@ inline void SubmissionQueue::end_first(std::unique_lock<std::mutex>& lock) {
   ended_.notify_all();
   // What it held goes before the tracker knows, so that whoever waits for no work to be in flight
   // may end the device, which waits for this lock.
-  tracker->remove();
+  tracker->remove(ticket);
 }
 
 template <typename Describe>
