@@ -21,7 +21,15 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PR
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DESTINATION ${texts})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/guide DESTINATION ${texts}/sdk)
 install(FILES ${PROJECT_SOURCE_DIR}/sdk/README.md DESTINATION ${texts}/sdk)
-install(FILES ${PROJECT_SOURCE_DIR}/core/stripe/README.md DESTINATION ${texts}/core/stripe)
+# What those pages name, and what that names: tools/embed_test.sh follows every link.
+foreach(file core/cost/README.md core/cost/block/README.md core/cost/core/README.md core/cost/search/README.md
+    core/cost/staged/README.md core/cost/workgroup/README.md core/edsl/README.md core/hwmodel/README.md
+    core/runtime/stria.h core/stripe/README.md core/stripe/text/README.md core/stripe/verify/README.md
+    core/template/README.md hwmodels/README.md hwmodels/schema/hwmodel.schema.json
+    plugins/reference/README.md sdk/conformance/README.md sdk/include/stria/plugin.h tests/layers.txt)
+  get_filename_component(folder ${file} DIRECTORY)
+  install(FILES ${PROJECT_SOURCE_DIR}/${file} DESTINATION ${texts}/${folder})
+endforeach()
 
 # Everything that is installed, and nothing else: `cmake --install` works when it is built.
 add_custom_target(stria_package DEPENDS stria stria_plugins stria_shared stria_probe)

@@ -42,6 +42,22 @@ say "devices, with nothing set"
 expect "reference:0" "$prefix/bin/stria" devices
 expect "llvm_cpu:0" "$prefix/bin/stria" devices --json >/dev/null
 
+say "links between installed texts hold"
+texts=$prefix/share/doc/stria
+[ -f "$texts/README.md" ] || fail "there are no texts in $texts"
+(cd "$texts" && find . -name '*.md' | sort | while IFS= read -r page; do
+  # Not what stands in blocks of code and in quotes of code, addresses, and places in the page itself.
+  awk '/^ *```/ { inside = !inside; next } !inside' "$page" | sed 's/`[^`]*`//g' | { grep -oE '\]\([^)# ]+' || true; } |
+    sed 's/^](//' | { grep -vE '^[a-z]+:' || true; } | sort -u | while IFS= read -r link; do
+    echo "$page $link"
+  done
+done) >"$work/links"
+[ "$(wc -l <"$work/links")" -gt 200 ] || fail "the texts have too few links: $(wc -l <"$work/links")"
+broken=$(while read -r page link; do
+  [ -e "$texts/$(dirname "$page")/$link" ] || echo "$page names $link"
+done <"$work/links")
+[ -z "$broken" ] || fail "links of installed texts that do not hold: $broken"
+
 say "the library exports the public classes and nothing else, and needs what is promised"
 public='Runtime|Device|Tensor|MappedTensor|Program|ProgramInput|OnnxModel|OnnxInput|Executable|Event|HostTensor|Status'
 functions='name_of|parse_data_type|data_type_names|byte_size|bit_width|is_float|is_integer|is_signed_integer'

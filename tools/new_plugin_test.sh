@@ -36,18 +36,78 @@ bare() {
     CARGO_HOME="${CARGO_HOME:-$HOME/.cargo}" ${CC:+CC="$CC"} ${CXX:+CXX="$CXX"} "$@"
 }
 mkdir -p "$work/home" "$work/tmp"
-! command -v ninja >/dev/null || generator=(-G Ninja)
+# Warnings are errors, and a build uses all cores; the printed commands stay as they are.
+flags=(CFLAGS=-Werror "CXXFLAGS=-Werror ${CXXFLAGS:-}" "RUSTFLAGS=-D warnings" "CMAKE_BUILD_PARALLEL_LEVEL=$(nproc)")
 
-# Builds, unit-tests and installs a project of C or C++ into its folder "plugins".
-build_native() {
-  cmake -S "$1" -B "$1/build" "${generator[@]}" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release \
-    -DCMAKE_C_FLAGS=-Werror -DCMAKE_CXX_FLAGS="-Werror ${CXXFLAGS:-}" &&
-    cmake --build "$1/build" && ctest --test-dir "$1/build" --output-on-failure &&
-    cmake --install "$1/build" --prefix "$1/installed" && ln -s installed/lib/stria/plugins "$1/plugins"
+# What the printed commands leave to do: the unit test of C and C++, in the folder of the build, and
+# the plugin as an installation has it, in the folder "plugins".
+finish_native() {
+  bare ctest --test-dir "$1/build" --output-on-failure &&
+    bare cmake --install "$1/build" --prefix "$1/installed" && ln -s installed/lib/stria/plugins "$1/plugins"
 }
-build_rust() {
-  RUSTFLAGS="-D warnings" "$1/make_plugin.sh" "$prefix" "$1/plugins" &&
-    (cd "$1" && RUSTFLAGS="-D warnings" cargo test --release --offline)
+finish_rust() { bare "${flags[@]}" "$1/make_plugin.sh" "$prefix" "$1/plugins"; }
+
+# Runs every program as its "# run:" lines say, with and without the scratchpad recipe, and compares how
+# many of its kernels are interpreted: none, or all.
+count_interpreted() {
+  local project=$1 codegen=$2 file run stage profile
+  for file in "$project"/programs/*.tile; do
+    while IFS= read -r run; do
+      for stage in 0 1; do
+        # shellcheck disable=SC2086
+        profile=$(cd "$project" && bare STRIA_PLUGIN_PATH="$project/plugins" "$stria" run "$file" \
+          --device "$(basename "$project")" $run --set STAGE=$stage --profile 2>&1) || fail "$file, STAGE=$stage: $profile"
+        if [ "$codegen" = c ]; then
+          ! grep -q interpreted <<<"$profile" || fail "$file, STAGE=$stage: a kernel is interpreted: $profile"
+        else
+          grep -qE '^([0-9]+) of \1 kernels? (is|are) interpreted: ' <<<"$profile" ||
+            fail "$file, STAGE=$stage: not all kernels are interpreted: $profile"
+        fi
+      done
+    done < <(sed -n 's/^# run: //p' "$file")
+  done
+}
+
+# The pass of the project's own: it marks loops, and changes no result.
+try_pass() {
+  local project=$1 name out
+  name=$(basename "$project")
+  local run=(--device "$name" --set OWN_PASS=1 --shape "A=20,5" --shape "B=5")
+  out=$(bare STRIA_PLUGIN_PATH="$project/plugins" "$stria" compile "$project/programs/integers.tile" "${run[@]}" \
+    --input A=random:1:i8 -o - 2>&1) || fail "$name: the pass of its own fails: $out"
+  grep -q "#${name}_short=5 block \[k:5\]" <<<"$out" || fail "$name: the pass of its own marks nothing: $out"
+  out=$(bare STRIA_PLUGIN_PATH="$project/plugins" "$stria" run "$project/programs/integers.tile" "${run[@]}" \
+    --input A=random:1:i8 --input B=random:2:i8 --check 2>&1) || fail "$name: wrong with its own pass: $out"
+}
+
+# check.sh takes nothing for right that it has not run, and no list that it cannot read.
+try_check() {
+  local project=$1 copy=$work/checked said
+  local check=(bare "$copy/check.sh" "$project/plugins" "$stria")
+  refuses() {
+    said=$("${check[@]}" 2>&1) && fail "check.sh is content: $1"
+    grep -qF -- "$2" <<<"$said" || fail "check.sh does not say '$2' ($1): $said"
+    fresh
+  }
+  fresh() {
+    rm -rf "$copy"
+    mkdir "$copy"
+    cp -r "$project"/{programs,check.sh,expected_failures.txt} "$copy"
+  }
+  fresh
+  sed -i 's/^# run: /# ran: /' "$copy/programs/softmax.tile"
+  refuses "a program without a run" "softmax has no line '# run: OPTIONS'"
+  rm "$copy"/programs/*
+  refuses "no programs" "there are no programs"
+  echo "softmax tomorrow" >>"$copy/expected_failures.txt"
+  refuses "a line that is none" "no line of the form NAME YYYY-MM-DD REASON: softmax tomorrow"
+  echo "softmax 2026-13-01 the moon" >>"$copy/expected_failures.txt"
+  refuses "a day that is none" "there is no day 2026-13-01"
+  echo "softmacks 2999-01-01 a slip" >>"$copy/expected_failures.txt"
+  refuses "a program that is not there" "there is no programs/softmacks.tile"
+  echo "softmax 2999-01-01 it is right" >>"$copy/expected_failures.txt"
+  refuses "a program that is right" "RIGHT     softmax"
+  rm -rf "$copy"
 }
 
 for choice in "${choices[@]}"; do
@@ -61,19 +121,20 @@ for choice in "${choices[@]}"; do
   (cd "$work" && bare "$stria" new-plugin "$name" --lang "$lang" --memory "$memory" --queue "$queue" \
     --codegen "$codegen" >"$work/log" 2>&1) || { cat "$work/log" >&2; fail "$choice is not written"; }
   ! grep -rniE '(^|[^a-z])acme' "$work/$name" || fail "$choice: the templates' own name is left"
-  build=build_native
-  [ "$lang" != rust ] || build=build_rust
-  export -f build_native build_rust 2>/dev/null || true
-  (set +e; export prefix CXXFLAGS STRIA_PREFIX="$prefix"; $build "$work/$name") >"$work/log" 2>&1 ||
-    { tail -60 "$work/log" >&2; fail "$choice does not build, or its unit test fails"; }
-  said=$(bare "$work/$name/check.sh" "$work/$name/plugins" "$stria" 2>&1) || fail "$choice is not right: $said"
-  [ "$(grep -c '^right ' <<<"$said")" -ge 4 ] || fail "$choice ran too few programs: $said"
-  # What has a generator uses it, with and without the scratchpad recipe.
-  if [ "$codegen" = c ]; then
-    profile=$(cd "$work/$name" && bare STRIA_PLUGIN_PATH="$work/$name/plugins" "$stria" run programs/softmax.tile \
-      --device "$name" --shape A=64,64 --input A=random:1 --profile 2>&1) || fail "$choice: $profile"
-    ! grep -q interpreted <<<"$profile" || fail "$choice leaves a kernel to the interpreter: $profile"
-  fi
+  # What it says comes next, as printed, from where it was said.
+  sed -n '1,/^next:$/!s/^  //p' "$work/log" >"$work/next.sh"
+  [ "$(wc -l <"$work/next.sh")" -ge 3 ] || fail "$choice: too few commands come next"
+  (cd "$work" && bare "${flags[@]}" bash -eux "$work/next.sh") >"$work/log" 2>&1 ||
+    { tail -60 "$work/log" >&2; fail "$choice: a command that comes next fails"; }
+  [ "$(grep -c '^right ' "$work/log")" -ge 4 ] || fail "$choice ran too few programs: $(cat "$work/log")"
+  finish=finish_native
+  [ "$lang" != rust ] || finish=finish_rust
+  $finish "$work/$name" >"$work/log" 2>&1 ||
+    { tail -60 "$work/log" >&2; fail "$choice: its unit test fails, or it is not installed"; }
+  count_interpreted "$work/$name" "$codegen"
+  [ "$codegen" != c ] || try_pass "$work/$name"
+  [ -n "${checked:-}" ] || try_check "$work/$name"
+  checked=1
   [ -z "$(ls -A "$work/tmp")" ] || fail "$choice leaves files behind: $(ls -A "$work/tmp")"
   strip -o "$work/stripped" "$work/$name"/plugins/*/*.so
   size=$(($(stat -c %s "$work/stripped") / 1024))

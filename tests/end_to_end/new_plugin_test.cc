@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -88,6 +89,25 @@ TEST(NewPlugin, SaysWhatComesNext) {
   EXPECT_NE(help.out.find("stria new-plugin my_npu --lang rust"), std::string::npos) << help.out;
 }
 
+// cmake takes make unless it is told otherwise.
+TEST(NewPlugin, WhereThereIsNinjaAndNoMake) {
+  const Folder folder;
+  fs::create_directory(folder.path("tools"));
+  folder.write("tools/ninja", "");
+  fs::permissions(folder.path("tools/ninja"), fs::perms(0755));
+  const auto without_make = [&folder] {
+    setenv("PATH", folder.path("tools").c_str(), 1);
+    unsetenv("CMAKE_GENERATOR");
+  };
+  const Ended ninja = folder.stria({"new-plugin", "npu8"}, without_make);
+  EXPECT_NE(ninja.out.find("  export CMAKE_GENERATOR=Ninja\n  cmake -S npu8"), std::string::npos)
+      << ninja.out;
+  folder.write("tools/make", "");
+  fs::permissions(folder.path("tools/make"), fs::perms(0755));
+  const Ended both = folder.stria({"new-plugin", "npu9"}, without_make);
+  EXPECT_EQ(both.out.find("CMAKE_GENERATOR"), std::string::npos) << both.out;
+}
+
 TEST(NewPlugin, NamesThatAreNone) {
   const Folder folder;
   const std::pair<std::string, std::string> bad[] = {
@@ -107,6 +127,71 @@ TEST(NewPlugin, NamesThatAreNone) {
       {std::string(100000, 'n'), "has 100000 bytes"}};
   for (const auto& [name, text] : bad) expect_refused(folder, {"--", name}, 2, text);
   EXPECT_EQ(folder.stria({"new-plugin", std::string(32, 'n')}).code, 0);
+}
+
+// Names that would make two things of the source one: for each identifier WORD_REST (in C++ also
+// WordRest) beside which there is an acme_REST (AcmeRest) in templates of that language.
+TEST(NewPlugin, NamesThatTheSourceHas) {
+  const fs::path templates = fs::path(STRIA_SOURCE_DIR) / "sdk/templates";
+  const std::pair<std::string, std::vector<std::string>> languages[] = {
+      {"c", {"c", "native"}}, {"c++", {"cpp", "native"}}, {"rust", {"rust"}}};
+  for (const auto& [language, folders] : languages) {
+    std::set<std::string> identifiers;
+    for (const std::string& folder : folders)
+      for (const auto& entry : fs::recursive_directory_iterator(templates / folder)) {
+        // With memory, queue and generator of the plugin's own a project has most.
+        const std::string path = entry.path().string();
+        if (path.find("/src/") == std::string::npos || path.find("_host/") != std::string::npos ||
+            path.find("_none/") != std::string::npos || !entry.is_regular_file())
+          continue;
+        const std::string text = text_of(entry.path());
+        const std::regex word("[A-Za-z_][A-Za-z_0-9]*");
+        for (auto at = std::sregex_iterator(text.begin(), text.end(), word);
+             at != std::sregex_iterator(); ++at)
+          identifiers.insert(at->str());
+      }
+    std::set<std::string> names;
+    for (const std::string& identifier : identifiers) {
+      for (const char* prefix : {"acme_", "ACME_"})
+        if (identifier.starts_with(prefix))
+          for (const std::string& other : identifiers) {
+            const std::string rest = identifier.substr(4);
+            if (other.size() > rest.size() && other.ends_with(rest) && !other.starts_with(prefix))
+              names.insert(other.substr(0, other.size() - rest.size()));
+          }
+      if (identifier.starts_with("Acme"))
+        for (const std::string& other : identifiers) {
+          const std::string rest = identifier.substr(4);
+          if (!rest.empty() && other.size() > rest.size() && other.ends_with(rest) &&
+              !other.starts_with("Acme"))
+            names.insert(other.substr(0, other.size() - rest.size()));
+        }
+    }
+    const Folder folder;
+    int refused = 0;
+    for (std::string name : names) {
+      // Only what is spelled as a plugin's name is one: "Compiled" comes from "compiled".
+      const bool capitals = name.size() > 1 && std::isupper(static_cast<unsigned char>(name[1]));
+      for (char& c : name)
+        if (capitals || &c == name.data())
+          c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      if (!std::regex_match(name, std::regex("[a-z][a-z0-9_]*")) || name.size() > 32) continue;
+      const Ended ended = folder.stria({"new-plugin", name, "--lang", language, "--memory", "own",
+                                        "--queue", "own", "--codegen", "c"});
+      EXPECT_NE(ended.code, 0) << language << ": " << name << " is taken in the source";
+      ++refused;
+    }
+    if (language != "rust") {
+      EXPECT_GE(refused, 3) << language;
+    }
+  }
+  const Folder folder;
+  for (const char* name : {"launch", "transfer", "shared", "drop"})
+    expect_refused(folder, {name, "--lang", "c"}, 2,
+                   "is no name for this project: its source in c");
+  for (const char* name : {"program", "compiled", "interpreted"})
+    expect_refused(folder, {name, "--lang", "c++", "--codegen", "c"}, 2,
+                   "is no name for this project");
 }
 
 TEST(NewPlugin, NamesThatAreTaken) {

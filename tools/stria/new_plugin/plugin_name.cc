@@ -2,6 +2,8 @@
 #include "new_plugin/plugin_name.h"
 
 #include <algorithm>
+#include <cctype>
+#include <set>
 #include <string>
 
 #include "stria/base/shown_text.h"
@@ -74,6 +76,24 @@ Status check_plugin_name(const std::string& name) {
   if (name == "stria" || name.starts_with("stria_"))
     return invalid_argument("names that begin with 'stria' are stria's own, so '{}' is none", name);
   return Status();
+}
+
+std::string identifier_taken(std::string_view text, const std::string& name) {
+  std::set<std::string_view> identifiers;
+  const auto is_part = [](unsigned char c) { return c == '_' || std::isalnum(c) != 0; };
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at;
+    while (end < text.size() && is_part(static_cast<unsigned char>(text[end]))) ++end;
+    if (end > at) identifiers.insert(text.substr(at, end - at));
+    at = std::max(end, at + 1);
+  }
+  for (const std::string_view identifier : identifiers) {
+    // By itself the name is a word of texts: no template declares it.
+    if (identifier == "acme" || identifier == "Acme" || identifier == "ACME") continue;
+    const std::string renamed = with_plugin_name(identifier, name);
+    if (renamed != identifier && identifiers.count(renamed) != 0) return renamed;
+  }
+  return {};
 }
 
 std::string with_plugin_name(std::string_view text, const std::string& name) {

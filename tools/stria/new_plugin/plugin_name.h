@@ -16,6 +16,11 @@ inline constexpr size_t kMaxPluginNameBytes = 32;
 // stria's own headers.
 Status check_plugin_name(const std::string& name);
 
+// An identifier of `text` that is there twice under the name: what has the templates' name in it
+// would be spelled as something else that is there. For the name "launch", acme_work becomes
+// launch_work, which a text may have already. Empty if there is none.
+std::string identifier_taken(std::string_view text, const std::string& name);
+
 // `text` with the templates' name in place of which `name` stands: acme, Acme and ACME become
 // my_npu, MyNpu and MY_NPU.
 std::string with_plugin_name(std::string_view text, const std::string& name);

@@ -34,8 +34,13 @@ std::vector<fs::path> parts_of(const PluginChoice& choice) {
   return parts;
 }
 
-Status add_folder(const fs::path& folder, const std::string& name,
-                  std::map<fs::path, ProjectFile>& files) {
+struct Template {
+  fs::path path;  // in the project, with the templates' name
+  std::string text;
+  bool executable = false;
+};
+
+Status add_folder(const fs::path& folder, std::vector<Template>& templates) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) return Status();  // nothing of this kind
   std::vector<fs::path> paths;
@@ -47,17 +52,19 @@ Status add_folder(const fs::path& folder, const std::string& name,
                      error.message());
   std::sort(paths.begin(), paths.end());
   for (const fs::path& path : paths) {
-    STRIA_ASSIGN(const std::string text, read_file(path, kMaxJsonBytes));
-    const fs::path target = with_plugin_name(path.lexically_relative(folder).string(), name);
-    ProjectFile& file = files[target];
-    if (!file.text.empty() && target != "README.md")
-      return internal_error("two templates make '{}'", target.string());
-    file.path = target;
-    file.text += with_plugin_name(text, name);
-    file.executable =
+    STRIA_ASSIGN(std::string text, read_file(path, kMaxJsonBytes));
+    const bool executable =
         (fs::status(path, error).permissions() & fs::perms::owner_exec) != fs::perms::none;
+    templates.push_back({path.lexically_relative(folder), std::move(text), executable});
   }
   return Status();
+}
+
+Result<std::vector<Template>> templates_of(const fs::path& folder, const PluginChoice& choice) {
+  std::vector<Template> out;
+  for (const fs::path& part : parts_of(choice))
+    STRIA_RETURN_IF_ERROR(add_folder(folder / part, out));
+  return out;
 }
 
 }  // namespace
@@ -78,11 +85,33 @@ Result<fs::path> template_folder() {
                    shown_name(folder.string()));
 }
 
+Status check_name_in_source(const fs::path& templates, const PluginChoice& choice) {
+  STRIA_ASSIGN(const std::vector<Template> parts, templates_of(templates, choice));
+  // All of it as one: a name of one file is used in others. Texts for people are no source.
+  std::string source;
+  for (const Template& part : parts)
+    if (part.path.begin()->string() == "src") source += part.text + "\n";
+  const std::string taken = identifier_taken(source, choice.name);
+  if (taken.empty()) return Status();
+  return invalid_argument(
+      "'{}' is no name for this project: its source in {} has a '{}' of its own beside that of the "
+      "plugin; take another name",
+      choice.name, choice.language, taken);
+}
+
 Result<std::vector<ProjectFile>> project_files(const fs::path& templates,
                                                const PluginChoice& choice) {
+  STRIA_ASSIGN(const std::vector<Template> parts, templates_of(templates, choice));
   std::map<fs::path, ProjectFile> files;
-  for (const fs::path& part : parts_of(choice))
-    STRIA_RETURN_IF_ERROR(add_folder(templates / part, choice.name, files));
+  for (const Template& part : parts) {
+    const fs::path target = with_plugin_name(part.path.string(), choice.name);
+    ProjectFile& file = files[target];
+    if (!file.text.empty() && target != "README.md")
+      return internal_error("two templates make '{}'", target.string());
+    file.path = target;
+    file.text += with_plugin_name(part.text, choice.name);
+    file.executable = part.executable;
+  }
   std::vector<ProjectFile> out;
   for (auto& [path, file] : files) out.push_back(std::move(file));
   return out;

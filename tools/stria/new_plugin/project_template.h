@@ -30,6 +30,9 @@ Status check_choice(const PluginChoice& choice);
 // The folder of templates of this installation or build; not_found says where it was looked for.
 Result<std::filesystem::path> template_folder();
 
+// A name that would make two things of the project's source one is a usage error.
+Status check_name_in_source(const std::filesystem::path& templates, const PluginChoice& choice);
+
 // In order of their paths. Parts of README.md that lie in several folders follow one another.
 Result<std::vector<ProjectFile>> project_files(const std::filesystem::path& templates,
                                                const PluginChoice& choice);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verbs/new_plugin.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <sstream>
 
 #include "new_plugin/plugin_name.h"
 #include "new_plugin/project_folder.h"
@@ -46,6 +50,20 @@ std::string quoted(const std::string& text) {
   return out + "'";
 }
 
+// Whether a folder of PATH has the program.
+bool on_path(const char* program) {
+  const char* path = std::getenv("PATH");
+  std::stringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (access((fs::path(folder) / program).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+// cmake takes make unless it is told otherwise.
+bool needs_ninja() {
+  return std::getenv("CMAKE_GENERATOR") == nullptr && !on_path("make") && on_path("ninja");
+}
+
 void print_next(const PluginChoice& choice) {
   const fs::path prefix = hal::own_executable().parent_path().parent_path();
   std::error_code error;
@@ -60,10 +78,11 @@ void print_next(const PluginChoice& choice) {
         name, where.c_str(), where.c_str(), name, name, name, where.c_str());
   else
     std::printf(
-        "  cmake -S %s -B %s/build -DCMAKE_PREFIX_PATH=%s -DCMAKE_BUILD_TYPE=Release\n"
+        "%s  cmake -S %s -B %s/build -DCMAKE_PREFIX_PATH=%s -DCMAKE_BUILD_TYPE=Release\n"
         "  cmake --build %s/build\n"
         "  %s/check.sh %s/build/lib/stria/plugins %s/bin/stria\n",
-        name, name, where.c_str(), name, name, name, where.c_str());
+        needs_ninja() ? "  export CMAKE_GENERATOR=Ninja\n" : "", name, name, where.c_str(), name,
+        name, name, where.c_str());
   if (!installed) std::printf("PREFIX: where stria is installed (cmake --install)\n");
 }
 
@@ -75,6 +94,7 @@ Outcome new_plugin(const NewPluginOptions& options) {
   STRIA_FAIL_IF_ERROR(ExitCode::usage, check_plugin_name(choice.name));
   STRIA_FAIL_IF_ERROR(ExitCode::program, check_not_taken(choice.name));
   STRIA_OR_FAIL(const fs::path templates, ExitCode::program, template_folder());
+  STRIA_FAIL_IF_ERROR(ExitCode::usage, check_name_in_source(templates, choice));
   STRIA_OR_FAIL(const std::vector<ProjectFile> files, ExitCode::program,
                 project_files(templates, choice));
   std::error_code error;

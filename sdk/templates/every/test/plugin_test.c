@@ -2,10 +2,13 @@
 // The plugin through its table, as a host sees it: memory, order, failures. Kernels are tested by
 // check.sh, with programs.
 //   plugin_test LIBRARY   the plugin's shared object
+#define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "small_host.h"
 #include "stria/plugin.h"
@@ -57,11 +60,11 @@ static void fill_buffer(stria_buffer* buffer, uint64_t bytes, unsigned char valu
   WELL(tables->executor->fill(executor, buffer, 0, bytes, &value, 1, &wait, wait != NULL, done));
 }
 
-// Byte 0 of a buffer when `wait` is over, by a mapping.
-static int first_byte(stria_buffer* buffer, stria_event* wait) {
+// A byte of a buffer when `wait` is over, by a mapping.
+static int byte_at(stria_buffer* buffer, uint64_t offset, stria_event* wait) {
   void* memory = NULL;
   stria_event *ready = NULL, *done = NULL;
-  WELL(tables->buffer->map_current(buffer, 0, 1, &wait, wait != NULL, &memory, &ready));
+  WELL(tables->buffer->map_current(buffer, offset, 1, &wait, wait != NULL, &memory, &ready));
   wait_for(ready);
   const int byte = *(unsigned char*)memory;
   WELL(tables->buffer->unmap(buffer, memory, &done));
@@ -69,6 +72,17 @@ static int first_byte(stria_buffer* buffer, stria_event* wait) {
   tables->event->release(ready);
   tables->event->release(done);
   return byte;
+}
+
+// The message of an error, which is released: in `room`.
+static const char* message_of(stria_error* error, char* room, size_t room_bytes) {
+  snprintf(room, room_bytes, "%.*s", error == NULL ? 0 : (int)error->message.size,
+           error == NULL ? "" : error->message.data);
+  if (error != NULL) {
+    EXPECT(error->place.size > 0);
+    error->release(error);
+  }
+  return room;
 }
 
 static void test_memory(void) {
@@ -80,7 +94,8 @@ static void test_memory(void) {
   memset(memory, 7, 50);
   WELL(tables->buffer->unmap(a, memory, &written));
   WELL(tables->executor->copy(executor, a, 10, b, 0, 50, &written, 1, &copied));
-  EXPECT(first_byte(b, copied) == 7);
+  EXPECT(byte_at(b, 0, copied) == 7);
+  EXPECT(byte_at(b, 49, copied) == 7);
   // Beyond the end, and over itself.
   stria_event* none = NULL;
   EXPECT(code_of(tables->executor->copy(executor, a, 60, b, 0, 50, NULL, 0, &none)) ==
@@ -91,6 +106,15 @@ static void test_memory(void) {
          STRIA_INVALID_ARGUMENT);
   stria_buffer_params huge = {.size = sizeof huge, .bytes = UINT64_MAX / 2};
   EXPECT(code_of(tables->device->allocate(device, &huge, &b)) == STRIA_OUT_OF_MEMORY);
+  // A failure names what was asked for, and what there is.
+  char text[256];
+  EXPECT(strstr(message_of(tables->device->allocate(device, &huge, &b), text, sizeof text),
+                "9223372036854775807 bytes") != NULL);
+  EXPECT(strstr(text, " are free") != NULL);
+  const unsigned char pattern[32] = {0};
+  EXPECT(strstr(message_of(tables->executor->fill(executor, a, 0, 64, pattern, 32, NULL, 0, &none),
+                           text, sizeof text),
+                "a pattern of 32") != NULL);
   tables->event->release(ready);
   tables->event->release(written);
   tables->event->release(copied);
@@ -114,7 +138,7 @@ static void test_order(void) {
   EXPECT(code_of(tables->event->signal(second, NULL)) == STRIA_FAILED_PRECONDITION);
   WELL(tables->event->signal(gate, NULL));
   EXPECT(code_of(tables->event->signal(gate, NULL)) == STRIA_FAILED_PRECONDITION);
-  EXPECT(first_byte(buffer, second) == 2);
+  EXPECT(byte_at(buffer, 0, second) == 2);
   WELL(tables->executor->drain(executor, 20ull * kForever));
   uint64_t nanoseconds = 0;
   WELL(tables->event->duration_ns(second, &nanoseconds));
@@ -122,6 +146,49 @@ static void test_order(void) {
   tables->event->release(first);
   tables->event->release(second);
   tables->buffer->release(buffer);
+}
+
+typedef struct draining {
+  stria_event *first, *second;
+  stria_event* later;
+  stria_buffer* buffer;
+} draining;
+
+// While another thread drains: work that is begun now, and the end of what was begun before.
+static void* begin_more(void* state) {
+  draining* self = state;
+  const struct timespec moment = {.tv_nsec = 100000000};
+  nanosleep(&moment, NULL);
+  fill_buffer(self->buffer, 16, 2, self->second, &self->later);
+  WELL(tables->event->signal(self->first, NULL));
+  return NULL;
+}
+
+// drain waits for what was begun before it, and not for what comes later.
+static void test_drain(void) {
+  draining state = {.buffer = allocate(16)};
+  stria_event* filled = NULL;
+  WELL(tables->device->create_event(device, &state.first));
+  WELL(tables->device->create_event(device, &state.second));
+  fill_buffer(state.buffer, 16, 1, state.first, &filled);
+  pthread_t thread;
+  EXPECT(pthread_create(&thread, NULL, begin_more, &state) == 0);
+  WELL(tables->executor->drain(executor, 20ull * kForever));
+  pthread_join(thread, NULL);
+  uint8_t done = 0;
+  WELL(tables->event->query(filled, &done));
+  EXPECT(done == 1);
+  WELL(tables->event->query(state.later, &done));
+  EXPECT(done == 0);
+  EXPECT(code_of(tables->executor->drain(executor, 1000)) == STRIA_DEADLINE_EXCEEDED);
+  WELL(tables->event->signal(state.second, NULL));
+  WELL(tables->executor->drain(executor, 20ull * kForever));
+  EXPECT(byte_at(state.buffer, 0, state.later) == 2);
+  tables->event->release(filled);
+  tables->event->release(state.later);
+  tables->event->release(state.first);
+  tables->event->release(state.second);
+  tables->buffer->release(state.buffer);
 }
 
 typedef struct called {
@@ -149,21 +216,39 @@ static void test_failures(void) {
   WELL(tables->event->on_done(behind, note_call, &call));
   if (tables->event->end != NULL) WELL(tables->event->end(failed, &end));
   const char text[] = "the device is on fire";
-  const stria_error fire = {
-      .size = sizeof fire, .code = STRIA_UNAVAILABLE, .message = {text, sizeof text - 1}};
+  const char cause[] = "somebody has smoked", place[] = "hall.c:3";
+  const stria_error spark = {.size = sizeof spark,
+                             .code = STRIA_INTERNAL,
+                             .message = {cause, sizeof cause - 1},
+                             .place = {place, sizeof place - 1}};
+  const stria_error fire = {.size = sizeof fire,
+                            .code = STRIA_UNAVAILABLE,
+                            .native_code = 7,
+                            .message = {text, sizeof text - 1},
+                            .cause = &spark};
   WELL(tables->event->signal(gate, &fire));
   wait_for(behind);
+  // The failure comes whole, with its cause.
+  stria_error* given = tables->event->status(behind);
+  EXPECT(given != NULL && given->native_code == 7 && given->cause != NULL);
+  if (given != NULL && given->cause != NULL) {
+    EXPECT(given->cause->code == STRIA_INTERNAL && given->cause->cause == NULL);
+    EXPECT(given->cause->message.size == sizeof cause - 1 &&
+           memcmp(given->cause->message.data, cause, sizeof cause - 1) == 0);
+    EXPECT(given->cause->place.size == sizeof place - 1);
+  }
+  if (given != NULL) given->release(given);
   EXPECT(code_of(tables->event->status(behind)) == STRIA_UNAVAILABLE);
   EXPECT(call.times == 1 && call.code == STRIA_UNAVAILABLE);
   WELL(tables->event->on_done(behind, note_call, &late));
   EXPECT(late.times == 1 && late.code == STRIA_UNAVAILABLE);
   if (end != NULL) {
     fill_buffer(buffer, 16, 4, end, &after);
-    EXPECT(first_byte(buffer, after) == 4);
+    EXPECT(byte_at(buffer, 0, after) == 4);
     tables->event->release(after);
     tables->event->release(end);
   } else {
-    EXPECT(first_byte(buffer, NULL) == 1);
+    EXPECT(byte_at(buffer, 0, NULL) == 1);
   }
   tables->event->release(written);
   tables->event->release(gate);
@@ -183,7 +268,7 @@ static void test_releases(void) {
   tables->event->release(filled);
   WELL(tables->event->signal(gate, NULL));
   tables->event->release(gate);
-  EXPECT(first_byte(b, copied) == 5);
+  EXPECT(byte_at(b, 0, copied) == 5);
   tables->event->release(copied);
   WELL(tables->device->create_event(device, &gate));
   fill_buffer(b, 1 << 16, 6, gate, &filled);
@@ -247,6 +332,7 @@ int main(int count, char** arguments) {
   WELL(info.device->create_executor(device, (stria_string){"{}", 2}, &executor));
   test_memory();
   test_order();
+  test_drain();
   test_failures();
   test_releases();
   test_long_chain();

@@ -5,6 +5,7 @@ use std::path::Path;
 
 fn main() {
     println!("cargo:rerun-if-env-changed=STRIA_PREFIX");
+    println!("cargo:rerun-if-changed=build.rs");
     let prefix = std::env::var("STRIA_PREFIX")
         .expect("STRIA_PREFIX: where stria is installed (make_plugin.sh sets it)");
     let targets = Path::new(&prefix).join("lib/cmake/stria/striaConfig.cmake");
@@ -15,6 +16,9 @@ fn main() {
         .split(|c: char| ";\" \n()".contains(c))
         .find(|word| word.starts_with("-l:libisl"))
         .unwrap_or_else(|| panic!("{} names no libisl", targets.display()));
+    // Another stria in the same place is linked anew.
+    println!("cargo:rerun-if-changed={}", targets.display());
+    println!("cargo:rerun-if-changed={prefix}/lib/libstria_reader.a");
     println!("cargo:rustc-link-search=native={prefix}/lib");
     println!("cargo:rustc-link-lib=static=stria_reader");
     for library in [isl, "-lstdc++", "-lm"] {

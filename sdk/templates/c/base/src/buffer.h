@@ -11,6 +11,8 @@ void acme_buffer_release(stria_buffer* buffer);
 uint64_t acme_buffer_size(const stria_buffer* buffer);  // bytes
 // What a kernel is given for byte 0.
 void* acme_buffer_address(const stria_buffer* buffer);
+// Whether the buffer has these bytes.
+int acme_buffer_has(const stria_buffer* buffer, uint64_t offset, uint64_t bytes);
 // STRIA_INVALID_ARGUMENT for bytes that are not in the buffer; `what` wants them.
 stria_error* acme_buffer_check(const stria_buffer* buffer, uint64_t offset, uint64_t bytes,
                                const char* what);

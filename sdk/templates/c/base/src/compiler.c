@@ -8,6 +8,7 @@
 #include "driver.h"
 #include "error.h"
 #include "event.h"
+#include "passes.h"
 
 struct stria_compiler {
   stria_driver* driver;
@@ -120,6 +121,13 @@ static stria_error* build_slot(stria_compiler* compiler, const stria_build_param
 
 static void release_slot(stria_compiler* compiler) { free(compiler); }
 
-// A pass of the plugin's own is `transform`; without it the host says that there is none.
-const stria_compiler_table acme_compiler_table = {
-    .size = sizeof acme_compiler_table, .build = build_slot, .release = release_slot};
+static stria_error* transform_slot(stria_compiler* compiler, stria_string stripe, stria_string pass,
+                                   stria_string options, stria_text_sink sink, void* state) {
+  (void)compiler;
+  return acme_transform(stripe, pass, options, sink, state);
+}
+
+const stria_compiler_table acme_compiler_table = {.size = sizeof acme_compiler_table,
+                                                  .build = build_slot,
+                                                  .transform = transform_slot,
+                                                  .release = release_slot};

@@ -32,10 +32,16 @@ stria_error* acme_device_take(stria_device* device, uint64_t bytes) {
   // `used` may have been pushed over the total by a take that is about to be undone.
   if (used <= total && bytes <= total - used) return NULL;
   atomic_fetch_sub(&device->used_bytes, bytes);
-  return acme_error(STRIA_OUT_OF_MEMORY, "no device memory for %llu bytes, %llu of %llu are free",
+  return acme_device_no_memory(device, bytes, "the device's memory is used up");
+}
+
+stria_error* acme_device_no_memory(const stria_device* device, uint64_t bytes, const char* why) {
+  const uint64_t total = device->info.memory_bytes;
+  const uint64_t used = atomic_load(&device->used_bytes);
+  return acme_error(STRIA_OUT_OF_MEMORY, "no memory for %llu bytes, %llu of %llu are free: %s",
                     (unsigned long long)bytes,
                     (unsigned long long)(used < total ? total - used : 0),
-                    (unsigned long long)total);
+                    (unsigned long long)total, why);
 }
 
 void acme_device_give_back(stria_device* device, uint64_t bytes) {

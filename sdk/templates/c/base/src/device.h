@@ -20,6 +20,9 @@ void acme_device_release(stria_device* device);
 // STRIA_OUT_OF_MEMORY if so much is not left.
 stria_error* acme_device_take(stria_device* device, uint64_t bytes);
 void acme_device_give_back(stria_device* device, uint64_t bytes);
+// The failure of an allocation of bytes that have not been taken: `why`, and how many bytes are
+// free.
+stria_error* acme_device_no_memory(const stria_device* device, uint64_t bytes, const char* why);
 
 extern const stria_device_table acme_device_table;
 

@@ -48,6 +48,9 @@ static stria_error* open_device(stria_driver* driver, stria_string id, stria_str
   const stria_device_info info = describe();
   if (!acme_text_is(id, "0"))
     return acme_error(STRIA_NOT_FOUND, "no device with the id '%.*s'", (int)id.size, id.data);
+  if (!info.available)
+    return acme_error(STRIA_UNAVAILABLE, "device '%.*s' is not available: %.*s", (int)info.id.size,
+                      info.id.data, (int)info.reason.size, info.reason.data);
   stria_error* error = NULL;
   pthread_mutex_lock(&driver->lock);
   if (driver->queue == NULL) error = acme_work_queue_create(driver, &driver->queue);

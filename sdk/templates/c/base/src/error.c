@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { kMostCauses = 8 };  // behind one another that are kept, as the host does
+
 typedef struct shared_error {
   stria_error error;  // the first member: one is the address of the other
   atomic_uint owners;
@@ -14,8 +16,13 @@ typedef struct shared_error {
 } shared_error;
 
 static void release(stria_error* error) {
-  shared_error* self = (shared_error*)error;
-  if (atomic_fetch_sub(&self->owners, 1) == 1) free(self);
+  // A list and no recursion: the last owner of an error is one of its causes' owners, too.
+  while (error != NULL) {
+    shared_error* self = (shared_error*)error;
+    if (atomic_fetch_sub(&self->owners, 1) != 1) return;
+    error = (stria_error*)(uintptr_t)self->error.cause;
+    free(self);
+  }
 }
 
 static void release_nothing(stria_error* error) { (void)error; }
@@ -40,22 +47,6 @@ static shared_error* make(size_t text_bytes) {
   return made;
 }
 
-stria_error* acme_error(stria_code code, const char* format, ...) {
-  va_list arguments, again;
-  va_start(arguments, format);
-  va_copy(again, arguments);
-  const int length = vsnprintf(NULL, 0, format, again);
-  va_end(again);
-  shared_error* made = length < 0 ? NULL : make((size_t)length + 1);
-  if (made != NULL) {
-    vsnprintf(made->texts, (size_t)length + 1, format, arguments);
-    made->error.code = code;
-    made->error.message = (stria_string){made->texts, (uint64_t)length};
-  }
-  va_end(arguments);
-  return made == NULL ? out_of_memory() : &made->error;
-}
-
 static stria_string append(char** at, stria_string text) {
   const stria_string copy = {*at, text.size};
   if (text.size > 0) memcpy(*at, text.data, (size_t)text.size);
@@ -63,7 +54,47 @@ static stria_string append(char** at, stria_string text) {
   return copy;
 }
 
-stria_error* acme_error_share(const stria_error* error) {
+// "queue.c:12": without the folder, which is the builder's own.
+static stria_string place_of(const char* file, int line, char* room, size_t room_bytes) {
+  const char* slash = strrchr(file, '/');
+  const int length = snprintf(room, room_bytes, "%s:%d", slash == NULL ? file : slash + 1, line);
+  return (stria_string){room, length < 0                    ? 0
+                              : (size_t)length < room_bytes ? (uint64_t)length
+                                                            : (uint64_t)room_bytes - 1};
+}
+
+stria_error* acme_error_at(const char* file, int line, stria_code code, int64_t native_code,
+                           const char* native_message, const char* format, ...) {
+  char room[128];
+  const stria_string place = place_of(file, line, room, sizeof room);
+  const stria_string native = {native_message, strlen(native_message)};
+  va_list arguments, again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  const int length = vsnprintf(NULL, 0, format, again);
+  va_end(again);
+  shared_error* made =
+      length < 0 ? NULL : make((size_t)length + 1 + (size_t)(native.size + place.size));
+  if (made != NULL) {
+    char* at = made->texts;
+    vsnprintf(at, (size_t)length + 1, format, arguments);
+    made->error.message = (stria_string){at, (uint64_t)length};
+    at += length + 1;
+    made->error.code = code;
+    made->error.native_code = native_code;
+    made->error.native_message = append(&at, native);
+    made->error.place = append(&at, place);
+  }
+  va_end(arguments);
+  return made == NULL ? out_of_memory() : &made->error;
+}
+
+stria_error* acme_error_with_suggestion(stria_error* error, const char* suggestion) {
+  if (error->release == release) error->suggestion = (stria_string){suggestion, strlen(suggestion)};
+  return error;
+}
+
+static stria_error* share(const stria_error* error, int most_causes) {
   if (error == NULL) return NULL;
   if (error->release == release) {
     // It is ours, so not constant.
@@ -85,8 +116,11 @@ stria_error* acme_error_share(const stria_error* error) {
   made->error.native_message = append(&at, whole.native_message);
   made->error.place = append(&at, whole.place);
   made->error.suggestion = append(&at, whole.suggestion);
+  if (most_causes > 0) made->error.cause = share(whole.cause, most_causes - 1);
   return &made->error;
 }
+
+stria_error* acme_error_share(const stria_error* error) { return share(error, kMostCauses); }
 
 void acme_error_release(stria_error* error) {
   if (error != NULL) error->release(error);

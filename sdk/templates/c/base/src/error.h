@@ -5,14 +5,26 @@
 
 #include "stria/plugin.h"
 
-// A failure, owned by the caller. `format` is printf's. Never NULL: without memory for the text, it
-// says STRIA_OUT_OF_MEMORY.
-stria_error* acme_error(stria_code code, const char* format, ...)
 #if defined(__GNUC__)
-    __attribute__((format(printf, 2, 3)))
+#define ACME_LIKE_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define ACME_LIKE_PRINTF(text, first)
 #endif
-    ;
-// The same failure for another owner; of a failure that the host made, a copy. NULL for NULL.
+
+// A failure, owned by the caller, with the place where it is made, which authors of plugins are
+// shown: acme_error(code, format, …), with printf's formats. Never NULL: without memory for the
+// text, it says STRIA_OUT_OF_MEMORY.
+#define acme_error(code, ...) acme_error_at(__FILE__, __LINE__, code, 0, "", __VA_ARGS__)
+// The same with the driver's own number and text.
+#define acme_native_error(code, native_code, native_message, ...) \
+  acme_error_at(__FILE__, __LINE__, code, native_code, native_message, __VA_ARGS__)
+stria_error* acme_error_at(const char* file, int line, stria_code code, int64_t native_code,
+                           const char* native_message, const char* format, ...)
+    ACME_LIKE_PRINTF(6, 7);
+// What to do about it, a literal, for a failure that nobody else has yet. Gives it back.
+stria_error* acme_error_with_suggestion(stria_error* error, const char* suggestion);
+// The same failure for another owner; of a failure that the host made, a copy with its causes. NULL
+// for NULL.
 stria_error* acme_error_share(const stria_error* error);
 // NULL is fine.
 void acme_error_release(stria_error* error);

@@ -26,6 +26,8 @@ struct stria_event {
   int kind;
   stria_driver* driver;
   acme_work_count* count;  // may be NULL
+  // In `count`, and in all work of the driver.
+  acme_work_ticket ticket, driver_ticket;
   acme_work work;
   // Waits that are not over, and one more until all have been looked at.
   atomic_uint_least64_t waiting;
@@ -161,19 +163,15 @@ static void end(stria_event* event, stria_error* failure) {
   stria_event* over = NULL;
   event->next = NULL;
   for (;;) {
-    acme_work_count* count = event->count;
-    stria_driver* driver = event->driver;
-    const int counted = event->kind != kHostEvent;
     drop_work(event);
     mark_done(event, failure, &over);
-    acme_event_release(event);
-    if (counted && count != NULL) acme_work_count_remove(count);
-    if (counted && over == NULL) {
-      acme_work_count_remove(driver->in_flight);
-      return;
-    }
     // The driver stays until the list is empty: what is in it is counted.
-    if (counted) acme_work_count_remove(driver->in_flight);
+    if (event->kind != kHostEvent) {
+      stria_driver* driver = event->driver;
+      if (event->count != NULL) acme_work_count_remove(event->count, &event->ticket);
+      acme_work_count_remove(driver->in_flight, &event->driver_ticket);
+    }
+    acme_event_release(event);
     for (event = NULL; over != NULL && event == NULL;) {
       event = over;
       over = event->next;
@@ -209,8 +207,8 @@ static int wait_for(stria_event* event, stria_event* wait, uint64_t position) {
 
 // Starts an event that nobody else knows yet. Afterwards the caller's reference is for the handle.
 static void start(stria_event* event, acme_waits waits) {
-  acme_work_count_add(event->driver->in_flight);
-  if (event->count != NULL) acme_work_count_add(event->count);
+  acme_work_count_add(event->driver->in_flight, &event->driver_ticket);
+  if (event->count != NULL) acme_work_count_add(event->count, &event->ticket);
   atomic_store(&event->waiting, waits.count + 1);
   uint64_t over = 1;
   for (uint64_t i = 0; i < waits.count; ++i) {

@@ -68,6 +68,23 @@ static void drop_launch(void* state) {
   free(self);
 }
 
+// Why an argument is wrong; NULL if it is right.
+static stria_error* check_argument(const stria_kernel_info* kernel, const stria_argument_info* info,
+                                   const stria_argument* argument) {
+  if (argument->buffer == NULL)
+    return acme_error(STRIA_INVALID_ARGUMENT, "argument '%.*s' of kernel '%.*s' has no buffer",
+                      (int)info->name.size, info->name.data, (int)kernel->name.size,
+                      kernel->name.data);
+  if (acme_buffer_has(argument->buffer, argument->offset, info->bytes)) return NULL;
+  return acme_error(STRIA_INVALID_ARGUMENT,
+                    "argument '%.*s' of kernel '%.*s': %llu bytes at offset %llu of a buffer of "
+                    "%llu bytes",
+                    (int)info->name.size, info->name.data, (int)kernel->name.size,
+                    kernel->name.data, (unsigned long long)info->bytes,
+                    (unsigned long long)argument->offset,
+                    (unsigned long long)acme_buffer_size(argument->buffer));
+}
+
 // A launch with arguments that are right for the kernel.
 static stria_error* make_launch(stria_kernel* kernel, const stria_argument* const* arguments,
                                 uint64_t count, launch_work** launch) {
@@ -81,13 +98,7 @@ static stria_error* make_launch(stria_kernel* kernel, const stria_argument* cons
   made->kernel = acme_kernel_keep(kernel);
   for (uint64_t i = 0; i < count; ++i) {
     acme_whole(&made->arguments[i], sizeof made->arguments[i], arguments[i]);
-    stria_error* error = NULL;
-    if (made->arguments[i].buffer == NULL)
-      error = acme_error(STRIA_INVALID_ARGUMENT, "argument %llu of kernel '%.*s' has no buffer",
-                         (unsigned long long)i, (int)info->name.size, info->name.data);
-    else
-      error = acme_buffer_check(made->arguments[i].buffer, made->arguments[i].offset,
-                                info->arguments[i]->bytes, "an argument");
+    stria_error* error = check_argument(info, info->arguments[i], &made->arguments[i]);
     if (error != NULL) {
       drop_launch(made);
       return error;
@@ -160,6 +171,19 @@ static stria_error* start_launch(stria_executor* self, const stria_launch* launc
   return error;
 }
 
+// The waits of a batch, and behind them a gate that opens once all launches are there: if one of
+// them cannot be started, none of the batch runs. The array is the caller's.
+static stria_error* make_gate(const stria_executor* self, stria_event* const* waits,
+                              uint64_t wait_count, stria_event** gate, stria_event*** gated) {
+  stria_error* error = acme_event_of_host(self->driver, gate);
+  if (error != NULL) return error;
+  *gated = calloc((size_t)wait_count + 1, sizeof **gated);
+  if (*gated == NULL) return acme_error(STRIA_OUT_OF_MEMORY, "no memory for a batch");
+  if (wait_count > 0) memcpy(*gated, waits, (size_t)wait_count * sizeof *waits);
+  (*gated)[wait_count] = *gate;
+  return NULL;
+}
+
 static stria_error* submit_slot(stria_executor* self, const stria_launch* const* launches,
                                 uint64_t launch_count, stria_event* const* waits,
                                 uint64_t wait_count, stria_event** each, stria_event** done) {
@@ -169,8 +193,10 @@ static stria_error* submit_slot(stria_executor* self, const stria_launch* const*
   if (batch == NULL || events == NULL)
     error = acme_error(STRIA_OUT_OF_MEMORY, "no memory for a batch");
   if (error == NULL) error = make_batch(self, launches, launch_count, batch);
+  stria_event *gate = NULL, **gated = NULL;
+  if (error == NULL) error = make_gate(self, waits, wait_count, &gate, &gated);
   uint64_t started = 0;
-  const acme_waits given = {waits, wait_count};
+  const acme_waits given = {gated, wait_count + 1};
   for (; error == NULL && started < launch_count; ++started) {
     launch_work* work = batch[started];
     batch[started] = NULL;  // it is taken over
@@ -182,6 +208,11 @@ static stria_error* submit_slot(stria_executor* self, const stria_launch* const*
   else if (error == NULL)
     error =
         acme_event_of_all(self->driver, self->in_flight, (acme_waits){events, launch_count}, done);
+  if (gate != NULL) {
+    acme_error_release(acme_event_table.signal(gate, error));
+    acme_event_release(gate);
+  }
+  free(gated);
   for (uint64_t n = 0; batch != NULL && n < launch_count; ++n)
     if (batch[n] != NULL) drop_launch(batch[n]);
   for (uint64_t n = 0; events != NULL && n < started; ++n) {
@@ -253,7 +284,9 @@ static stria_error* fill_slot(stria_executor* self, stria_buffer* target, uint64
   const int power =
       pattern_size > 0 && pattern_size <= 16 && (pattern_size & (pattern_size - 1)) == 0;
   if (!power || bytes % pattern_size != 0)
-    return acme_error(STRIA_INVALID_ARGUMENT, "a fill of %llu bytes with a pattern of %llu",
+    return acme_error(STRIA_INVALID_ARGUMENT,
+                      "a fill of %llu bytes with a pattern of %llu: a pattern has 1, 2, 4, 8 or 16 "
+                      "bytes, and a fill a multiple of them",
                       (unsigned long long)bytes, (unsigned long long)pattern_size);
   stria_error* error = acme_buffer_check(target, offset, bytes, "the target of a fill");
   if (error != NULL) return error;

@@ -21,9 +21,15 @@ static const stria_version_range kStripe = {.size = sizeof kStripe,
                                             .minor_min = STRIA_STRIPE_MINOR,
                                             .minor_max = STRIA_STRIPE_MINOR};
 
-#if defined(__SANITIZE_ADDRESS__)
+// Some compilers say with a macro what they check, others with __has_feature.
+#if defined(__has_feature)
+#define ACME_HAS_FEATURE(name) __has_feature(name)
+#else
+#define ACME_HAS_FEATURE(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || ACME_HAS_FEATURE(address_sanitizer)
 #define ACME_SANITIZER STRIA_SANITIZER_ADDRESS
-#elif defined(__SANITIZE_THREAD__)
+#elif defined(__SANITIZE_THREAD__) || ACME_HAS_FEATURE(thread_sanitizer)
 #define ACME_SANITIZER STRIA_SANITIZER_THREAD
 #else
 #define ACME_SANITIZER STRIA_SANITIZER_NONE

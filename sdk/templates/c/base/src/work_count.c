@@ -39,14 +39,14 @@ acme_work_count* acme_work_count_create(void) {
   acme_work_count* made = calloc(1, sizeof *made);
   if (made == NULL) return NULL;
   pthread_mutex_init(&made->lock, NULL);
-  acme_condition_init(&made->none);
+  acme_condition_init(&made->changed);
   return made;
 }
 
 static void unlock_and_free_if(acme_work_count* self, int unused) {
   pthread_mutex_unlock(&self->lock);
   if (!unused) return;
-  pthread_cond_destroy(&self->none);
+  pthread_cond_destroy(&self->changed);
   pthread_mutex_destroy(&self->lock);
   free(self);
 }
@@ -54,28 +54,43 @@ static void unlock_and_free_if(acme_work_count* self, int unused) {
 void acme_work_count_abandon(acme_work_count* self) {
   pthread_mutex_lock(&self->lock);
   self->abandoned = 1;
-  unlock_and_free_if(self, self->count == 0);
+  unlock_and_free_if(self, self->first == NULL);
 }
 
-void acme_work_count_add(acme_work_count* self) {
+void acme_work_count_add(acme_work_count* self, acme_work_ticket* ticket) {
   pthread_mutex_lock(&self->lock);
-  ++self->count;
+  *ticket = (acme_work_ticket){self->last, NULL, self->begun++};
+  if (self->last != NULL)
+    self->last->later = ticket;
+  else
+    self->first = ticket;
+  self->last = ticket;
   pthread_mutex_unlock(&self->lock);
 }
 
-void acme_work_count_remove(acme_work_count* self) {
+void acme_work_count_remove(acme_work_count* self, acme_work_ticket* ticket) {
   pthread_mutex_lock(&self->lock);
-  if (--self->count == 0) pthread_cond_broadcast(&self->none);
-  unlock_and_free_if(self, self->count == 0 && self->abandoned);
+  // Whoever waits looks at the first only.
+  if (self->first == ticket) pthread_cond_broadcast(&self->changed);
+  if (ticket->earlier != NULL)
+    ticket->earlier->later = ticket->later;
+  else
+    self->first = ticket->later;
+  if (ticket->later != NULL)
+    ticket->later->earlier = ticket->earlier;
+  else
+    self->last = ticket->earlier;
+  unlock_and_free_if(self, self->first == NULL && self->abandoned);
 }
 
 int acme_work_count_wait(acme_work_count* self, uint64_t timeout_ns) {
   const uint64_t end_ns = acme_end_of_ns(timeout_ns);
   int in_time = 1;
   pthread_mutex_lock(&self->lock);
-  while (self->count > 0 && in_time)
-    in_time = acme_condition_wait(&self->none, &self->lock, end_ns);
-  const int none = self->count == 0;
+  const uint64_t begun = self->begun;
+  while (self->first != NULL && self->first->number < begun && in_time)
+    in_time = acme_condition_wait(&self->changed, &self->lock, end_ns);
+  const int over = self->first == NULL || self->first->number >= begun;
   pthread_mutex_unlock(&self->lock);
-  return none;
+  return over;
 }

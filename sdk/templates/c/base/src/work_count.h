@@ -1,26 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts work in flight, so that one can wait for none; and time.
+// Counts work in flight, so that one can wait for its end; and time.
 #ifndef ACME_WORK_COUNT_H
 #define ACME_WORK_COUNT_H
 
 #include <pthread.h>
 #include <stdint.h>
 
+// The place of one work in a count.
+typedef struct acme_work_ticket acme_work_ticket;
+struct acme_work_ticket {
+  acme_work_ticket *earlier, *later;
+  uint64_t number;
+};
+
 typedef struct acme_work_count {
   pthread_mutex_t lock;
-  pthread_cond_t none;
-  uint64_t count;  // guarded by lock
-  int abandoned;   // guarded by lock
+  pthread_cond_t changed;
+  // Guarded by lock: what is in flight, in the order in which it was begun, and how much has been.
+  acme_work_ticket *first, *last;
+  uint64_t begun;
+  int abandoned;
 } acme_work_count;
 
 // NULL without memory.
 acme_work_count* acme_work_count_create(void);
 // Frees it, when there is no work any more.
 void acme_work_count_abandon(acme_work_count* self);
-void acme_work_count_add(acme_work_count* self);
+// The ticket stays the caller's, until the work is removed.
+void acme_work_count_add(acme_work_count* self, acme_work_ticket* ticket);
 // The last touch of `self` by the work.
-void acme_work_count_remove(acme_work_count* self);
-// 0 if there is still work after timeout_ns; UINT64_MAX: no limit.
+void acme_work_count_remove(acme_work_count* self, acme_work_ticket* ticket);
+// Waits for the work that was begun before the call. 0 if some of it is still in flight after
+// timeout_ns; UINT64_MAX: no limit.
 int acme_work_count_wait(acme_work_count* self, uint64_t timeout_ns);
 
 // Monotonic nanoseconds.

@@ -4,6 +4,7 @@
 // of the device are in vendor_compiler.c.
 #include "program.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "stria/reader.h"
 #include "text.h"
 #include "vendor_compiler.h"
+#include "vendor_failure.h"
 
 typedef struct program_kernel {
   stria_kernel_info* info;  // `interpreted` says why it has no code
@@ -146,8 +148,9 @@ static stria_error* print_kernels(acme_program* self, const stria_reader_program
 static stria_error* compile(const acme_program* self, bytes* code) {
   const stria_host_services* host = &self->driver->services;
   char identity[ACME_IDENTITY_BYTES], message[ACME_MESSAGE_BYTES];
-  if (!acme_compiler_identity(identity, message))
-    return acme_error(STRIA_UNAVAILABLE, "%s", message);
+  stria_error* error =
+      acme_failure_of("look for a compiler", acme_compiler_identity(identity, message));
+  if (error != NULL) return error;
   bytes key = {NULL, 0, 0};
   append(&key, ACME_TEXT(""), ACME_TEXT("acme, "));
   append(&key, ACME_TEXT(""), (stria_string){identity, strlen(identity)});
@@ -159,16 +162,15 @@ static stria_error* compile(const acme_program* self, bytes* code) {
   }
   const stria_string name = {key.data, key.size};
   acme_error_release(host->cache_get(host->host, name, append, code));
-  stria_error* error = NULL;
   if (code->size == 0) {
     void* made = NULL;
     size_t size = 0;
-    if (acme_compile(self->text.data, self->text.size, &made, &size, message)) {
+    error = acme_failure_of("compile",
+                            acme_compile(self->text.data, self->text.size, &made, &size, message));
+    if (error == NULL) {
       free(code->data);
       *code = (bytes){made, size, 0};
       acme_error_release(host->cache_put(host->host, name, (stria_string){code->data, code->size}));
-    } else {
-      error = acme_error(STRIA_UNAVAILABLE, "%s", message);
     }
   }
   free(key.data);
@@ -179,8 +181,8 @@ static stria_error* load_kernels(acme_program* self) {
   bytes code = {NULL, 0, 0};
   stria_error* error = compile(self, &code);
   char message[ACME_MESSAGE_BYTES];
-  if (error == NULL && !acme_code_load(code.data, code.size, &self->code, message))
-    error = acme_error(STRIA_UNAVAILABLE, "%s", message);
+  if (error == NULL)
+    error = acme_failure_of("load", acme_code_load(code.data, code.size, &self->code, message));
   free(code.data);
   for (uint64_t i = 0; error == NULL && i < self->kernel_count; ++i) {
     program_kernel* kernel = &self->kernels[i];
@@ -259,11 +261,22 @@ void acme_program_source(const acme_program* program, stria_text_sink sink, void
 typedef struct launch_state {
   stria_c_kernel code;
   void* const* addresses;
+  pthread_mutex_t lock;
+  stria_error* error;  // of the first piece that failed; guarded by lock
 } launch_state;
 
 static void run_points(void* state, uint64_t begin, uint64_t end) {
-  const launch_state* self = state;
-  acme_launch(self->code, self->addresses, begin, end);
+  launch_state* self = state;
+  stria_error* error =
+      acme_failure_of("launch", acme_launch(self->code, self->addresses, begin, end));
+  if (error == NULL) return;
+  pthread_mutex_lock(&self->lock);
+  if (self->error == NULL) {
+    self->error = error;
+    error = NULL;
+  }
+  pthread_mutex_unlock(&self->lock);
+  acme_error_release(error);
 }
 
 stria_error* acme_program_launch(const acme_program* program, uint64_t index,
@@ -272,9 +285,10 @@ stria_error* acme_program_launch(const acme_program* program, uint64_t index,
   const program_kernel* kernel = &program->kernels[index];
   // Eight pieces a core: enough that one core which is late does not hold up the others.
   const uint64_t pieces = 8 * (uint64_t)host->concurrency(host->host);
-  launch_state state = {kernel->code, addresses};
+  launch_state state = {kernel->code, addresses, PTHREAD_MUTEX_INITIALIZER, NULL};
   host->parallel_for(host->host, kernel->points, kernel->points / pieces + 1, run_points, &state);
-  return NULL;
+  pthread_mutex_destroy(&state.lock);
+  return state.error;
 }
 
 stria_error* acme_program_interpret(const acme_program* program, uint64_t index,

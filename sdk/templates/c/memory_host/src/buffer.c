@@ -29,8 +29,7 @@ stria_error* acme_buffer_create(stria_device* device, uint64_t bytes, stria_buff
   if (made == NULL || made->data == NULL) {
     free(made);
     acme_device_give_back(device, bytes);
-    return acme_error(STRIA_OUT_OF_MEMORY, "no host memory for %llu bytes",
-                      (unsigned long long)bytes);
+    return acme_device_no_memory(device, bytes, "the host has none left");
   }
   atomic_init(&made->references, 1);
   atomic_fetch_add(&device->references, 1);

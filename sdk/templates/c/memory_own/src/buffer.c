@@ -11,6 +11,7 @@
 #include "driver.h"
 #include "error.h"
 #include "event.h"
+#include "vendor_failure.h"
 #include "vendor_memory.h"
 
 // What the host wants of mapped memory: to change it, to write all of it, or to look at it.
@@ -36,22 +37,18 @@ struct stria_buffer {
   mapping* mappings;  // guarded by lock
 };
 
-// What the driver's calls return, as a failure: `what` was done.
-static stria_error* failure_of(const char* what, const char* wrong) {
-  return wrong == NULL ? NULL : acme_error(STRIA_UNAVAILABLE, "%s: %s", what, wrong);
-}
-
 stria_error* acme_buffer_create(stria_device* device, uint64_t bytes, stria_buffer** buffer) {
   stria_error* error = acme_device_take(device, bytes);
   if (error != NULL) return error;
   stria_buffer* made = calloc(1, sizeof *made);
-  const char* wrong =
-      made == NULL ? "the host has no memory left" : acme_memory_allocate(bytes, &made->memory);
-  if (wrong != NULL) {
+  const acme_result result = made == NULL
+                                 ? acme_failed(STRIA_OUT_OF_MEMORY, 0, "the host has none left")
+                                 : acme_memory_allocate(bytes, &made->memory);
+  if (result.code != STRIA_OK) {
     free(made);
     acme_device_give_back(device, bytes);
-    return acme_error(STRIA_OUT_OF_MEMORY, "no device memory for %llu bytes: %s",
-                      (unsigned long long)bytes, wrong);
+    return result.code == STRIA_OUT_OF_MEMORY ? acme_device_no_memory(device, bytes, result.text)
+                                              : acme_failure_of("allocate", result);
   }
   atomic_init(&made->references, 1);
   atomic_fetch_add(&device->references, 1);
@@ -83,13 +80,14 @@ void* acme_buffer_address(const stria_buffer* buffer) {
 
 stria_error* acme_buffer_copy(stria_buffer* from, uint64_t from_offset, stria_buffer* to,
                               uint64_t to_offset, uint64_t bytes) {
-  return failure_of("copy",
-                    acme_memory_copy(from->memory, from_offset, to->memory, to_offset, bytes));
+  return acme_failure_of("copy",
+                         acme_memory_copy(from->memory, from_offset, to->memory, to_offset, bytes));
 }
 
 stria_error* acme_buffer_fill(stria_buffer* to, uint64_t offset, uint64_t bytes,
                               const void* pattern, uint64_t pattern_bytes) {
-  return failure_of("fill", acme_memory_fill(to->memory, offset, bytes, pattern, pattern_bytes));
+  return acme_failure_of("fill",
+                         acme_memory_fill(to->memory, offset, bytes, pattern, pattern_bytes));
 }
 
 stria_error* acme_host_view_open(stria_buffer* buffer, uint64_t offset, uint64_t bytes,
@@ -98,7 +96,8 @@ stria_error* acme_host_view_open(stria_buffer* buffer, uint64_t offset, uint64_t
   if (copy == NULL)
     return acme_error(STRIA_OUT_OF_MEMORY, "no host memory for %llu bytes",
                       (unsigned long long)bytes);
-  stria_error* error = failure_of("read", acme_memory_read(buffer->memory, offset, copy, bytes));
+  stria_error* error =
+      acme_failure_of("read", acme_memory_read(buffer->memory, offset, copy, bytes));
   if (error != NULL) {
     free(copy);
     return error;
@@ -108,8 +107,8 @@ stria_error* acme_host_view_open(stria_buffer* buffer, uint64_t offset, uint64_t
 }
 
 stria_error* acme_host_view_write_back(acme_host_view* view) {
-  return failure_of("write",
-                    acme_memory_write(view->buffer->memory, view->offset, view->data, view->bytes));
+  return acme_failure_of(
+      "write", acme_memory_write(view->buffer->memory, view->offset, view->data, view->bytes));
 }
 
 void acme_host_view_close(acme_host_view* view) {
@@ -121,14 +120,14 @@ void acme_host_view_close(acme_host_view* view) {
 
 static stria_error* read_mapping(void* state) {
   mapping* self = state;
-  return failure_of("read",
-                    acme_memory_read(self->buffer->memory, self->offset, self->data, self->bytes));
+  return acme_failure_of(
+      "read", acme_memory_read(self->buffer->memory, self->offset, self->data, self->bytes));
 }
 
 static stria_error* write_mapping(void* state) {
   mapping* self = state;
-  return failure_of("write",
-                    acme_memory_write(self->buffer->memory, self->offset, self->data, self->bytes));
+  return acme_failure_of(
+      "write", acme_memory_write(self->buffer->memory, self->offset, self->data, self->bytes));
 }
 
 static void free_mapping(void* state) {

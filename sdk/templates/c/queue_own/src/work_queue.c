@@ -6,6 +6,7 @@
 
 #include "driver.h"
 #include "error.h"
+#include "vendor_failure.h"
 #include "vendor_queue.h"
 
 struct acme_work_queue {
@@ -15,18 +16,20 @@ struct acme_work_queue {
 stria_error* acme_work_queue_create(stria_driver* driver, acme_work_queue** queue) {
   (void)driver;
   acme_work_queue* made = calloc(1, sizeof *made);
-  const char* wrong = made == NULL ? "no memory for a queue" : acme_queue_create(&made->queue);
-  if (wrong != NULL) {
+  if (made == NULL) return acme_error(STRIA_OUT_OF_MEMORY, "no memory for a queue");
+  stria_error* error = acme_failure_of("make a queue", acme_queue_create(&made->queue));
+  if (error != NULL) {
     free(made);
-    return acme_error(STRIA_UNAVAILABLE, "%s", wrong);
+    return error;
   }
   *queue = made;
   return NULL;
 }
 
 void acme_work_queue_push(stria_driver* driver, stria_event* event) {
-  const char* wrong = acme_queue_push(driver->queue->queue, acme_event_run, event);
-  if (wrong != NULL) acme_event_refuse(event, acme_error(STRIA_UNAVAILABLE, "%s", wrong));
+  stria_error* error = acme_failure_of(
+      "give work to the queue", acme_queue_push(driver->queue->queue, acme_event_run, event));
+  if (error != NULL) acme_event_refuse(event, error);
 }
 
 void acme_work_queue_destroy(acme_work_queue* queue) {

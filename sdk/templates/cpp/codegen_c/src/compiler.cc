@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "library.h"
+#include "passes.h"
 #include "stria/sdk/build_options.h"
 #include "stria/sdk/reader.h"
 #include "vendor_compiler.h"
+#include "vendor_failure.h"
 
 namespace acme_plugin {
 namespace {
@@ -37,18 +39,17 @@ sdk::KernelInfo info_of(const stria_kernel_block& kernel) {
 
 std::string AcmeCompiler::code_of(const std::string& text) const {
   char identity[ACME_IDENTITY_BYTES], message[ACME_MESSAGE_BYTES];
-  if (!acme_compiler_identity(identity, message))
-    throw sdk::Error(STRIA_UNAVAILABLE, message);
+  check_call("look for a compiler", acme_compiler_identity(identity, message));
   const std::string key = std::string("acme, ") + identity + "\n" + text;
   // A cache that fails is one without the entry: the code can be made again.
   try {
-    if (std::optional<std::string> kept = host_.cache_get(key)) return *std::move(kept);
+    std::optional<std::string> kept = host_.cache_get(key);
+    if (kept && !kept->empty()) return *std::move(kept);
   } catch (const sdk::Error&) {
   }
   void* bytes = nullptr;
   size_t size = 0;
-  if (!acme_compile(text.data(), text.size(), &bytes, &size, message))
-    throw sdk::Error(STRIA_UNAVAILABLE, message);
+  check_call("compile", acme_compile(text.data(), text.size(), &bytes, &size, message));
   const std::unique_ptr<void, void (*)(void*)> owner(bytes, std::free);
   std::string code(static_cast<const char*>(bytes), size);
   try {
@@ -104,6 +105,13 @@ sdk::Ref<sdk::Library> AcmeCompiler::compile(std::string_view stripe, std::strin
   if (any_interpreted) interpreted = std::make_unique<const sdk::HostProgram>(host_, stripe);
   return sdk::make<AcmeLibrary>(host_, std::move(kernels), std::move(text), std::move(code),
                                 std::move(interpreted));
+}
+
+std::vector<sdk::NamedText> AcmeCompiler::transform(std::string_view stripe, std::string_view pass,
+                                                    std::string_view options) {
+  if (pass == "short_loops") return short_loops(stripe, options);
+  throw sdk::Error(STRIA_NOT_FOUND, "there is no pass '" + std::string(pass) + "'",
+                   "acme has the pass short_loops");
 }
 
 }  // namespace acme_plugin

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stria/sdk/library.h"
 
@@ -15,6 +16,9 @@ class AcmeCompiler final : public stria::sdk::Compiler {
   explicit AcmeCompiler(const stria::sdk::Host& host) : host_(host) {}
   // The whole program's device Stripe, as the pipeline in passes/npu.json makes it.
   stria::sdk::Ref<stria::sdk::Library> compile(std::string_view stripe,
+                                               std::string_view options) override;
+  // The plugin's own passes, which are in passes.cc.
+  std::vector<stria::sdk::NamedText> transform(std::string_view stripe, std::string_view pass,
                                                std::string_view options) override;
 
  private:

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "buffer.h"
+#include "vendor_failure.h"
 
 namespace acme_plugin {
 
@@ -11,8 +12,7 @@ namespace sdk = stria::sdk;
 
 Code::Code(const std::string& bytes) {
   char message[ACME_MESSAGE_BYTES];
-  if (!acme_code_load(bytes.data(), bytes.size(), &code_, message))
-    throw sdk::Error(STRIA_UNAVAILABLE, message);
+  check_call("load", acme_code_load(bytes.data(), bytes.size(), &code_, message));
 }
 
 stria_c_kernel Code::kernel(const std::string& symbol) const {
@@ -29,7 +29,7 @@ void CompiledKernel::launch(const std::vector<sdk::Argument>& arguments) const {
   // Eight pieces a core: enough that one core which is late does not hold up the others.
   const uint64_t grain = std::max<uint64_t>(1, points_ / (8 * uint64_t{host_.concurrency()}));
   host_.parallel_for(points_, grain, [&](uint64_t first, uint64_t end) {
-    acme_launch(code_, addresses.data(), first, end);
+    check_call("launch", acme_launch(code_, addresses.data(), first, end));
   });
 }
 

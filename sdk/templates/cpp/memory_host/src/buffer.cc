@@ -22,7 +22,7 @@ AcmeBuffer::AcmeBuffer(const sdk::Host& host, Queue&, sdk::Ref<sdk::MemoryBudget
     data_ = static_cast<std::byte*>(host_.allocate(size_bytes, kAlignment));
   } catch (...) {
     budget_->give_back(size_bytes);
-    throw;
+    throw budget_->none_for(size_bytes, "host");
   }
 }
 

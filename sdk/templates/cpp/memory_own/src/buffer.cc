@@ -2,30 +2,24 @@
 #include "buffer.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
+#include "vendor_failure.h"
+
 namespace acme_plugin {
-namespace {
 
 namespace sdk = stria::sdk;
-
-// What the driver's calls return, as a failure: `what` was done.
-void check_call(const char* what, const char* wrong) {
-  if (wrong != nullptr) throw sdk::Error(STRIA_UNAVAILABLE, std::string(what) + ": " + wrong);
-}
-
-}  // namespace
 
 AcmeBuffer::AcmeBuffer(const sdk::Host& host, Queue& queue, sdk::Ref<sdk::MemoryBudget> budget,
                        uint64_t size_bytes)
     : Buffer(size_bytes), host_(host), queue_(queue), budget_(std::move(budget)) {
   budget_->take(size_bytes);
-  if (const char* wrong = acme_memory_allocate(size_bytes, &memory_)) {
-    budget_->give_back(size_bytes);
-    throw sdk::Error(STRIA_OUT_OF_MEMORY,
-                     "no device memory for " + std::to_string(size_bytes) + " bytes: " + wrong);
-  }
+  const acme_result result = acme_memory_allocate(size_bytes, &memory_);
+  if (result.code == STRIA_OK) return;
+  budget_->give_back(size_bytes);
+  // Of memory that is used up the host wants to know how much is free.
+  if (result.code == STRIA_OUT_OF_MEMORY) throw budget_->none_for(size_bytes, "device");
+  check_call("allocate", result);
 }
 
 AcmeBuffer::~AcmeBuffer() {

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "vendor_failure.h"
+
 namespace acme_plugin {
 namespace {
 
@@ -14,8 +16,9 @@ struct Job {
   sdk::Ref<sdk::StartedWork> work;
 };
 
-// On the queue's thread. With a driver that calls back, this is in two parts: what hands the work
-// to the driver, and what the driver calls at its end, which finishes the event.
+// On the queue's thread, which may wait: the calls for memory and code return when the device has
+// done what they ask for. A driver whose queues run chains of work by themselves is better served
+// by SubmissionQueue (stria/sdk/submission_queue.h).
 void run_job(void* state) {
   const std::unique_ptr<Job> job(static_cast<Job*>(state));
   const uint64_t begin_ns = sdk::now_ns();
@@ -28,7 +31,7 @@ void run_job(void* state) {
 }  // namespace
 
 Queue::Queue(const sdk::Host& host) : host_(host) {
-  if (const char* wrong = acme_queue_create(&queue_)) throw sdk::Error(STRIA_UNAVAILABLE, wrong);
+  check_call("make a queue", acme_queue_create(&queue_));
 }
 
 sdk::Ref<sdk::Event> Queue::start(const sdk::Ref<sdk::Tracker>& tracker, sdk::Waits waits,
@@ -37,8 +40,7 @@ sdk::Ref<sdk::Event> Queue::start(const sdk::Ref<sdk::Tracker>& tracker, sdk::Wa
       host_, tracker, waits,
       [queue = queue_, body = std::move(body)](const sdk::Ref<sdk::StartedWork>& work) {
         auto job = std::make_unique<Job>(Job{body, work});
-        if (const char* wrong = acme_queue_push(queue, run_job, job.get()))
-          throw sdk::Error(STRIA_UNAVAILABLE, wrong);
+        check_call("give work to the queue", acme_queue_push(queue, run_job, job.get()));
         (void)job.release();  // the queue's
       });
 }

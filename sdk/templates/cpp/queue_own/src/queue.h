@@ -13,7 +13,7 @@ namespace acme_plugin {
 
 class Queue {
  public:
-  // Throws STRIA_UNAVAILABLE.
+  // Throws what the driver says.
   explicit Queue(const stria::sdk::Host& host);
   ~Queue() { acme_queue_destroy(queue_); }
   Queue(const Queue&) = delete;

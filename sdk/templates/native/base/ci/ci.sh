@@ -3,8 +3,11 @@
 # What a CI service runs: builds the plugin against an installed stria, tests it, runs programs on it.
 #   ci/ci.sh PREFIX   where stria is installed
 set -eu
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
 prefix=${1:?"usage: ci/ci.sh PREFIX"}
+prefix=$(cd "$prefix" && pwd)
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# cmake takes make unless it is told otherwise.
+command -v make >/dev/null || export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
 cmake -S . -B build -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release
 cmake --build build
 ctest --test-dir build --output-on-failure

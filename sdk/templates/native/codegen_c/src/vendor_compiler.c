@@ -40,19 +40,19 @@ static int find_compiler(char* path) {
   return 0;
 }
 
-static int no_compiler(char* message) {
-  snprintf(message, ACME_MESSAGE_BYTES,
-           "there is no C compiler: no folder of PATH has cc (Debian: package gcc)");
-  return 0;
+static acme_result no_compiler(void) {
+  return acme_failed(STRIA_UNAVAILABLE, 0,
+                     "there is no C compiler: no folder of PATH has cc (Debian: package gcc)");
 }
 
-int acme_compiler_identity(char* identity, char* message) {
+acme_result acme_compiler_identity(char* identity, char* message) {
   char path[kPathBytes];
   struct stat file;
-  if (!find_compiler(path) || stat(path, &file) != 0) return no_compiler(message);
+  (void)message;
+  if (!find_compiler(path) || stat(path, &file) != 0) return no_compiler();
   snprintf(identity, ACME_IDENTITY_BYTES, "%s, %lld bytes of %lld, " ACME_OPTIONS, path,
            (long long)file.st_size, (long long)file.st_mtime);
-  return 1;
+  return acme_well();
 }
 
 // ---- files: one folder for each compilation, which goes with it
@@ -114,6 +114,12 @@ static char* read_file(const char* path, size_t* size) {
 
 // ---- compiling
 
+// Whether a file is there and has something in it.
+static int has_file(const char* path) {
+  struct stat file;
+  return stat(path, &file) == 0 && file.st_size > 0;
+}
+
 // 1 if the compiler ended well. What it says goes to a file.
 static int run_compiler(const char* path, const work_folder* folder, char* message) {
   char options[] = ACME_OPTIONS;
@@ -143,27 +149,34 @@ static int run_compiler(const char* path, const work_folder* folder, char* messa
     return 0;
   }
   int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) {
-      snprintf(message, ACME_MESSAGE_BYTES, "cannot wait for %.200s: %s", path, strerror(errno));
-      return 0;
-    }
-  if (status == 0) return 1;
+  pid_t ended = -1;
+  while ((ended = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
+  }
+  if (ended < 0 && errno != ECHILD) {
+    snprintf(message, ACME_MESSAGE_BYTES, "cannot wait for %.200s: %s", path, strerror(errno));
+    return 0;
+  }
+  // An application that ignores SIGCHLD, or waits for any child, leaves no status (ECHILD). A
+  // compiler that fails leaves no output.
+  if (ended < 0 ? has_file(folder->object) : status == 0) return 1;
   size_t size = 0;
   char* said = read_file(folder->said, &size);
-  snprintf(message, ACME_MESSAGE_BYTES, "%.200s did not compile the kernels (%s %d): %.1500s", path,
-           WIFSIGNALED(status) ? "signal" : "exit status",
-           WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), said ? said : "");
+  char how[32] = "its status is not known";
+  if (ended >= 0)
+    snprintf(how, sizeof how, "%s %d", WIFSIGNALED(status) ? "signal" : "exit status",
+             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+  snprintf(message, ACME_MESSAGE_BYTES, "%.200s did not compile the kernels (%s): %.1500s", path,
+           how, said ? said : "");
   free(said);
   return 0;
 }
 
-int acme_compile(const char* text, size_t text_bytes, void** code, size_t* code_bytes,
-                 char* message) {
+acme_result acme_compile(const char* text, size_t text_bytes, void** code, size_t* code_bytes,
+                         char* message) {
   char path[kPathBytes];
-  if (!find_compiler(path)) return no_compiler(message);
+  if (!find_compiler(path)) return no_compiler();
   work_folder folder;
-  if (!make_folder(&folder, message)) return 0;
+  if (!make_folder(&folder, message)) return acme_failed(STRIA_UNAVAILABLE, 0, message);
   int well =
       write_file(folder.source, text, text_bytes, message) && run_compiler(path, &folder, message);
   if (well) {
@@ -172,7 +185,7 @@ int acme_compile(const char* text, size_t text_bytes, void** code, size_t* code_
     if (!well) snprintf(message, ACME_MESSAGE_BYTES, "%.200s gave no output", path);
   }
   remove_folder(&folder);
-  return well;
+  return well ? acme_well() : acme_failed(STRIA_UNAVAILABLE, 0, message);
 }
 
 // ---- code in this process
@@ -181,11 +194,11 @@ struct acme_code {
   void* handle;
 };
 
-int acme_code_load(const void* bytes, size_t size, acme_code** code, char* message) {
+acme_result acme_code_load(const void* bytes, size_t size, acme_code** code, char* message) {
   // The loader wants a file, and takes one of a name that it has loaded for the same: so each has a
   // name of its own, for as long as it takes to load.
   work_folder folder;
-  if (!make_folder(&folder, message)) return 0;
+  if (!make_folder(&folder, message)) return acme_failed(STRIA_UNAVAILABLE, 0, message);
   acme_code* made = malloc(sizeof *made);
   int well = made != NULL && write_file(folder.object, bytes, size, message);
   if (made == NULL) snprintf(message, ACME_MESSAGE_BYTES, "no memory for code");
@@ -197,10 +210,10 @@ int acme_code_load(const void* bytes, size_t size, acme_code** code, char* messa
   remove_folder(&folder);
   if (!well) {
     free(made);
-    return 0;
+    return acme_failed(STRIA_UNAVAILABLE, 0, message);
   }
   *code = made;
-  return 1;
+  return acme_well();
 }
 
 void acme_code_unload(acme_code* code) {
@@ -216,11 +229,13 @@ stria_c_kernel acme_code_kernel(const acme_code* code, const char* name) {
   return kernel;
 }
 
-void acme_launch(stria_c_kernel kernel, void* const* arguments, uint64_t first, uint64_t end) {
+acme_result acme_launch(stria_c_kernel kernel, void* const* arguments, uint64_t first,
+                        uint64_t end) {
   // An application may have set another rounding, or have subnormal numbers flushed.
   fenv_t before;
   fegetenv(&before);
   fesetenv(FE_DFL_ENV);
   kernel(arguments, (int64_t)first, (int64_t)end);
   fesetenv(&before);
+  return acme_well();
 }

@@ -9,36 +9,37 @@
 #include <stdint.h>
 
 #include "stria/reader.h"
+#include "vendor_result.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// A message of at most so many bytes, its end included.
+// Room for a message of at most so many bytes, its end included: the text of a result that is not
+// acme_well() may lie in it.
 #define ACME_MESSAGE_BYTES 2048
 
 #define ACME_IDENTITY_BYTES 4608
 
 // The compiler's path and whatever else decides what it makes of a text: part of the key of what is
-// kept. Returns 0 and says in `message` why there is no compiler. Both texts end with a zero.
-int acme_compiler_identity(char* identity, char* message);
+// kept. It ends with a zero.
+acme_result acme_compiler_identity(char* identity, char* message);
 
-// From the text of kernels to code as bytes, which the caller frees with free(). Returns 0 and a
-// message on failure.
-int acme_compile(const char* text, size_t text_bytes, void** code, size_t* code_bytes,
-                 char* message);
+// From the text of kernels to code as bytes, which the caller frees with free().
+acme_result acme_compile(const char* text, size_t text_bytes, void** code, size_t* code_bytes,
+                         char* message);
 
 // Code on the device.
 typedef struct acme_code acme_code;
-// Returns 0 and a message on failure.
-int acme_code_load(const void* bytes, size_t size, acme_code** code, char* message);
+acme_result acme_code_load(const void* bytes, size_t size, acme_code** code, char* message);
 void acme_code_unload(acme_code* code);  // NULL is fine
 // A kernel by its name in the text; NULL if there is none.
 stria_c_kernel acme_code_kernel(const acme_code* code, const char* name);
 // Runs the parallel points first to end - 1 of a kernel, on the calling thread, in the usual
-// floating-point environment. arguments[i]: what acme_memory_address or the host's memory gives,
-// plus the argument's offset.
-void acme_launch(stria_c_kernel kernel, void* const* arguments, uint64_t first, uint64_t end);
+// floating-point environment, and returns when they are done. arguments[i]: what
+// acme_memory_address or the host's memory gives, plus the argument's offset.
+acme_result acme_launch(stria_c_kernel kernel, void* const* arguments, uint64_t first,
+                        uint64_t end);
 
 #ifdef __cplusplus
 }

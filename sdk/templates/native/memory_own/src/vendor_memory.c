@@ -8,21 +8,21 @@ struct acme_memory {
   unsigned char* bytes;
 };
 
-const char* acme_memory_allocate(uint64_t bytes, acme_memory** memory) {
+acme_result acme_memory_allocate(uint64_t bytes, acme_memory** memory) {
   // Kernels expect 64 bytes of alignment; so much is allocated at least, for an address of its own.
   const uint64_t rounded = bytes == 0 ? 64 : (bytes + 63) / 64 * 64;
   acme_memory* made = malloc(sizeof *made);
   if (made == NULL || rounded < bytes || rounded > SIZE_MAX) {
     free(made);
-    return "the device has no memory left";
+    return acme_failed(STRIA_OUT_OF_MEMORY, 0, "the device has no memory left");
   }
   made->bytes = aligned_alloc(64, (size_t)rounded);
   if (made->bytes == NULL) {
     free(made);
-    return "the device has no memory left";
+    return acme_failed(STRIA_OUT_OF_MEMORY, 0, "the device has no memory left");
   }
   *memory = made;
-  return NULL;
+  return acme_well();
 }
 
 void acme_memory_free(acme_memory* memory) {
@@ -31,27 +31,27 @@ void acme_memory_free(acme_memory* memory) {
   free(memory);
 }
 
-const char* acme_memory_write(acme_memory* to, uint64_t offset, const void* from, uint64_t bytes) {
+acme_result acme_memory_write(acme_memory* to, uint64_t offset, const void* from, uint64_t bytes) {
   if (bytes > 0) memcpy(to->bytes + offset, from, (size_t)bytes);
-  return NULL;
+  return acme_well();
 }
 
-const char* acme_memory_read(const acme_memory* from, uint64_t offset, void* to, uint64_t bytes) {
+acme_result acme_memory_read(const acme_memory* from, uint64_t offset, void* to, uint64_t bytes) {
   if (bytes > 0) memcpy(to, from->bytes + offset, (size_t)bytes);
-  return NULL;
+  return acme_well();
 }
 
-const char* acme_memory_copy(const acme_memory* from, uint64_t from_offset, acme_memory* to,
+acme_result acme_memory_copy(const acme_memory* from, uint64_t from_offset, acme_memory* to,
                              uint64_t to_offset, uint64_t bytes) {
   if (bytes > 0) memcpy(to->bytes + to_offset, from->bytes + from_offset, (size_t)bytes);
-  return NULL;
+  return acme_well();
 }
 
-const char* acme_memory_fill(acme_memory* to, uint64_t offset, uint64_t bytes, const void* pattern,
+acme_result acme_memory_fill(acme_memory* to, uint64_t offset, uint64_t bytes, const void* pattern,
                              uint64_t pattern_bytes) {
   for (uint64_t at = 0; at < bytes; at += pattern_bytes)
     memcpy(to->bytes + offset + at, pattern, (size_t)pattern_bytes);
-  return NULL;
+  return acme_well();
 }
 
 void* acme_memory_address(const acme_memory* memory) { return memory->bytes; }

@@ -41,24 +41,25 @@ static void* work(void* state) {
   return NULL;
 }
 
-const char* acme_queue_create(acme_queue** queue) {
+acme_result acme_queue_create(acme_queue** queue) {
   acme_queue* made = calloc(1, sizeof *made);
-  if (made == NULL) return "no memory for a queue";
+  if (made == NULL) return acme_failed(STRIA_OUT_OF_MEMORY, 0, "no memory for a queue");
   pthread_mutex_init(&made->lock, NULL);
   pthread_cond_init(&made->changed, NULL);
-  if (pthread_create(&made->thread, NULL, work, made) != 0) {
+  const int failed = pthread_create(&made->thread, NULL, work, made);
+  if (failed != 0) {
     pthread_cond_destroy(&made->changed);
     pthread_mutex_destroy(&made->lock);
     free(made);
-    return "no thread for a queue";
+    return acme_failed(STRIA_UNAVAILABLE, failed, "no thread for a queue");
   }
   *queue = made;
-  return NULL;
+  return acme_well();
 }
 
-const char* acme_queue_push(acme_queue* queue, void (*run)(void* state), void* state) {
+acme_result acme_queue_push(acme_queue* queue, void (*run)(void* state), void* state) {
   queue_job* job = malloc(sizeof *job);
-  if (job == NULL) return "no memory for a job of the queue";
+  if (job == NULL) return acme_failed(STRIA_OUT_OF_MEMORY, 0, "no memory for a job");
   job->run = run;
   job->state = state;
   job->next = NULL;
@@ -70,7 +71,7 @@ const char* acme_queue_push(acme_queue* queue, void (*run)(void* state), void* s
   queue->last = job;
   pthread_cond_signal(&queue->changed);
   pthread_mutex_unlock(&queue->lock);
-  return NULL;
+  return acme_well();
 }
 
 void acme_queue_destroy(acme_queue* queue) {

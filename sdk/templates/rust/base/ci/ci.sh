@@ -3,8 +3,9 @@
 # What a CI service runs: builds the plugin against an installed stria, tests it, runs programs on it.
 #   ci/ci.sh PREFIX   where stria is installed
 set -eu
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
 prefix=${1:?"usage: ci/ci.sh PREFIX"}
+prefix=$(cd "$prefix" && pwd)
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 ./make_plugin.sh "$prefix"
 STRIA_PREFIX=$prefix cargo test --release --offline
 ./check.sh target/plugins "$prefix/bin/stria"

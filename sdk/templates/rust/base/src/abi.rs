@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The structs of stria/plugin.h in Rust, member by member. `cargo test` compares sizes and offsets
-//! with those of the C header. plugin.h says what each means.
+//! The structs and constants of stria/plugin.h in Rust. `cargo test` compares sizes, offsets and
+//! values with those of the C header. plugin.h says what each means.
 #![allow(non_camel_case_types, dead_code)]
 
 use std::os::raw::{c_char, c_void};
@@ -48,48 +48,58 @@ macro_rules! abi_structs {
 #[allow(unused_imports)] // a plugin that reads Stripe uses it
 pub(crate) use abi_structs;
 
-pub const STRIA_ABI_MAJOR: u32 = 0;
-pub const STRIA_ABI_MINOR: u32 = 5;
-pub const STRIA_ABI_OLDEST_MINOR: u32 = 1;
-pub const STRIA_STRIPE_MAJOR: u32 = 1;
-pub const STRIA_STRIPE_MINOR: u32 = 0;
+// Defines constants, and for the tests their names and values.
+macro_rules! abi_constants {
+    ($($name:ident: $kind:ty = $value:expr;)*) => {
+        $(pub const $name: $kind = $value;)*
+        #[cfg(test)]
+        pub const CONSTANTS: &[(&str, i64)] = &[$((stringify!($name), $name as i64),)*];
+    };
+}
+
+abi_constants! {
+    STRIA_ABI_MAJOR: u32 = 0;
+    STRIA_ABI_MINOR: u32 = 5;
+    STRIA_ABI_OLDEST_MINOR: u32 = 1;
+    STRIA_STRIPE_MAJOR: u32 = 1;
+    STRIA_STRIPE_MINOR: u32 = 0;
+    STRIA_OK: i32 = 0;
+    STRIA_INVALID_ARGUMENT: i32 = 1;
+    STRIA_NOT_FOUND: i32 = 2;
+    STRIA_OUT_OF_RANGE: i32 = 3;
+    STRIA_UNIMPLEMENTED: i32 = 4;
+    STRIA_UNSUPPORTED: i32 = 5;
+    STRIA_UNAVAILABLE: i32 = 6;
+    STRIA_INCOMPATIBLE: i32 = 7;
+    STRIA_OUT_OF_MEMORY: i32 = 8;
+    STRIA_DEVICE_LOST: i32 = 9;
+    STRIA_PERMISSION_DENIED: i32 = 10;
+    STRIA_DEADLINE_EXCEEDED: i32 = 11;
+    STRIA_CANCELLED: i32 = 12;
+    STRIA_DATA_LOSS: i32 = 13;
+    STRIA_FAILED_PRECONDITION: i32 = 14;
+    STRIA_UNKNOWN: i32 = 15;
+    STRIA_INTERNAL: i32 = 16;
+    STRIA_IN: i32 = 1;
+    STRIA_OUT: i32 = 2;
+    STRIA_INOUT: i32 = 3;
+    STRIA_PROLOGUE: i32 = 0;
+    STRIA_MAIN: i32 = 1;
+    STRIA_LOG_DEBUG: i32 = 0;
+    STRIA_LOG_INFO: i32 = 1;
+    STRIA_LOG_WARNING: i32 = 2;
+    STRIA_LOG_ERROR: i32 = 3;
+    STRIA_SANITIZER_NONE: i32 = 0;
+    STRIA_SANITIZER_ADDRESS: i32 = 1;
+    STRIA_SANITIZER_THREAD: i32 = 2;
+    STRIA_WHOLE_PART: u64 = u64::MAX;
+}
 
 pub type stria_code = i32;
 pub type stria_direction = i32;
 pub type stria_program_part = i32;
 pub type stria_log_level = i32;
 pub type stria_sanitizer = i32;
-
-pub const STRIA_OK: i32 = 0;
-pub const STRIA_INVALID_ARGUMENT: i32 = 1;
-pub const STRIA_NOT_FOUND: i32 = 2;
-pub const STRIA_OUT_OF_RANGE: i32 = 3;
-pub const STRIA_UNIMPLEMENTED: i32 = 4;
-pub const STRIA_UNSUPPORTED: i32 = 5;
-pub const STRIA_UNAVAILABLE: i32 = 6;
-pub const STRIA_INCOMPATIBLE: i32 = 7;
-pub const STRIA_OUT_OF_MEMORY: i32 = 8;
-pub const STRIA_DEVICE_LOST: i32 = 9;
-pub const STRIA_PERMISSION_DENIED: i32 = 10;
-pub const STRIA_DEADLINE_EXCEEDED: i32 = 11;
-pub const STRIA_CANCELLED: i32 = 12;
-pub const STRIA_DATA_LOSS: i32 = 13;
-pub const STRIA_FAILED_PRECONDITION: i32 = 14;
-pub const STRIA_UNKNOWN: i32 = 15;
-pub const STRIA_INTERNAL: i32 = 16;
-pub const STRIA_IN: i32 = 1;
-pub const STRIA_OUT: i32 = 2;
-pub const STRIA_INOUT: i32 = 3;
-pub const STRIA_PROLOGUE: i32 = 0;
-pub const STRIA_MAIN: i32 = 1;
-pub const STRIA_LOG_DEBUG: i32 = 0;
-pub const STRIA_LOG_INFO: i32 = 1;
-pub const STRIA_LOG_WARNING: i32 = 2;
-pub const STRIA_LOG_ERROR: i32 = 3;
-pub const STRIA_SANITIZER_NONE: i32 = 0;
-pub const STRIA_SANITIZER_ADDRESS: i32 = 1;
-pub const STRIA_SANITIZER_THREAD: i32 = 2;
-pub const STRIA_WHOLE_PART: u64 = u64::MAX;
 
 // What only one side knows.
 #[repr(C)]

@@ -29,9 +29,13 @@ impl Budget {
         if used <= self.total && bytes <= self.total - used {
             return Ok(taken);
         }
+        Err(self.none_for(bytes, used, "the device's memory is used up"))
+    }
+
+    fn none_for(&self, bytes: u64, used: u64, why: &str) -> Failure {
         let (free, total) = (self.total.saturating_sub(used), self.total);
-        let text = format!("no device memory for {bytes} bytes, {free} of {total} are free");
-        Err(failure(STRIA_OUT_OF_MEMORY, text))
+        let text = format!("no memory for {bytes} bytes, {free} of {total} are free: {why}");
+        failure(STRIA_OUT_OF_MEMORY, text)
     }
 }
 
@@ -72,7 +76,12 @@ pub struct Buffer {
 impl Buffer {
     pub fn new(shared: &Arc<Shared>, budget: &Arc<Budget>, size: u64) -> Result<Arc<Buffer>> {
         let taken = budget.take(size)?;
-        let memory = Memory::allocate(shared, size)?;
+        let used = budget.used.load(Ordering::Relaxed).saturating_sub(size);
+        // Of memory that is used up the host wants to know how much is free.
+        let memory = Memory::allocate(shared, size).map_err(|why| match why.code {
+            STRIA_OUT_OF_MEMORY => budget.none_for(size, used, &why.message),
+            _ => why,
+        })?;
         let mappings = Mutex::new(HashMap::new());
         Ok(Arc::new(Buffer { shared: shared.clone(), size, memory, mappings, _taken: taken }))
     }
@@ -81,8 +90,13 @@ impl Buffer {
         &self.memory
     }
 
+    /// Whether the buffer has these bytes.
+    pub fn has(&self, offset: u64, bytes: u64) -> bool {
+        offset <= self.size && bytes <= self.size - offset
+    }
+
     pub fn check(&self, offset: u64, bytes: u64, what: &str) -> Result<()> {
-        if offset <= self.size && bytes <= self.size - offset {
+        if self.has(offset, bytes) {
             return Ok(());
         }
         let size = self.size;
@@ -96,7 +110,7 @@ impl Buffer {
             let done = Event::after(&self.shared, None, waits, Work::Nothing);
             return Ok((unsafe { address.add(offset as usize) }, done));
         }
-        let mut copy = vec![0; (bytes as usize).max(1)];
+        let mut copy = zeros::<u8>((bytes as usize).max(1))?;
         let address = copy.as_mut_ptr();
         let mapping = Arc::new(Mapping { mode, offset, bytes, copy: Mutex::new(copy) });
         let work = if mode == MapMode::Discard {

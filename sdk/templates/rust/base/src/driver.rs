@@ -64,7 +64,7 @@ impl Shared {
 
     /// After all work.
     pub fn shutdown(&self) {
-        self.in_flight.wait_for_none(u64::MAX);
+        self.in_flight.wait(u64::MAX);
         let queue = self.queue.write().unwrap().take();
         drop(queue);
     }

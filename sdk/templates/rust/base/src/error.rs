@@ -2,7 +2,7 @@
 //! Failures, and the body of every slot.
 
 use std::os::raw::c_char;
-use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::panic::{catch_unwind, AssertUnwindSafe, Location};
 use std::sync::Arc;
 
 use crate::abi::*;
@@ -14,21 +14,65 @@ pub struct Error {
     pub message: String,
     pub native_code: i64,
     pub native_message: String,
+    pub place: String, // "file:line"
     pub suggestion: String,
+    pub cause: Option<Failure>,
 }
+
+/// Of a failure that the host gives, so many causes behind one another are kept, as the host does.
+const MOST_CAUSES: usize = 8;
 
 /// Shared, because one failure travels to many dependants.
 pub type Failure = Arc<Error>;
 pub type Result<T> = std::result::Result<T, Failure>;
 
+/// Its place is where this is called.
+#[track_caller]
 pub fn failure(code: stria_code, message: impl Into<String>) -> Failure {
-    Arc::new(Error {
+    Arc::new(error_at(Location::caller(), code, message.into()))
+}
+
+/// With what to do about it.
+#[track_caller]
+#[allow(dead_code)]
+pub fn failure_with_suggestion(code: stria_code, message: impl Into<String>, suggestion: &str) -> Failure {
+    let error = error_at(Location::caller(), code, message.into());
+    Arc::new(Error { suggestion: suggestion.to_string(), ..error })
+}
+
+/// With the driver's own number, and its text.
+#[track_caller]
+#[allow(dead_code)]
+pub fn native_failure(code: stria_code, message: impl Into<String>, native_code: i64, native_message: &str) -> Failure {
+    let error = error_at(Location::caller(), code, message.into());
+    Arc::new(Error { native_code, native_message: native_message.to_string(), ..error })
+}
+
+fn error_at(place: &Location, code: stria_code, message: String) -> Error {
+    // Without the folder, which is the builder's own.
+    let file = place.file().rsplit('/').next().unwrap_or("");
+    Error {
         code,
-        message: message.into(),
+        message,
         native_code: 0,
         native_message: String::new(),
+        place: format!("{file}:{}", place.line()),
         suggestion: String::new(),
-    })
+        cause: None,
+    }
+}
+
+/// Bytes that are all zero, or STRIA_OUT_OF_MEMORY: what the host asks for may be too much.
+#[track_caller]
+#[allow(dead_code)]
+pub fn zeros<T: Clone + Default>(count: usize) -> Result<Vec<T>> {
+    let mut out = Vec::new();
+    if out.try_reserve_exact(count).is_err() {
+        let bytes = count.saturating_mul(std::mem::size_of::<T>());
+        return Err(failure(STRIA_OUT_OF_MEMORY, format!("no host memory for {bytes} bytes")));
+    }
+    out.resize(count, T::default());
+    Ok(out)
 }
 
 // ---- texts
@@ -68,48 +112,69 @@ pub fn empty<T: Copy>() -> T {
 
 // ---- errors that cross the boundary
 
+/// A failure as C sees it, with its causes. Nothing in it moves while it lives.
 #[repr(C)]
-struct SharedError {
+pub struct SharedError {
     error: stria_error, // the first member: one is the address of the other
     failure: Failure,
+    cause: Option<Box<SharedError>>,
 }
 
 unsafe extern "C" fn release(error: *mut stria_error) {
     drop(Box::from_raw(error as *mut SharedError));
 }
 
-pub fn view_of(failure: &Failure) -> stria_error {
-    stria_error {
-        code: failure.code,
-        native_code: failure.native_code,
-        message: to_c(&failure.message),
-        native_message: to_c(&failure.native_message),
-        suggestion: to_c(&failure.suggestion),
-        release: Some(release),
-        ..empty()
+impl SharedError {
+    pub fn new(failure: Failure) -> Box<SharedError> {
+        let cause = failure.cause.clone().map(SharedError::new);
+        let error = stria_error {
+            code: failure.code,
+            native_code: failure.native_code,
+            message: to_c(&failure.message),
+            native_message: to_c(&failure.native_message),
+            place: to_c(&failure.place),
+            suggestion: to_c(&failure.suggestion),
+            cause: cause.as_ref().map_or(std::ptr::null(), |cause| &cause.error as *const _),
+            release: Some(release),
+            ..empty()
+        };
+        Box::new(SharedError { error, failure, cause })
+    }
+
+    pub fn view(&self) -> *const stria_error {
+        &self.error
     }
 }
 
 /// For the host, which releases it.
 pub fn give(failure: Failure) -> *mut stria_error {
-    let error = view_of(&failure);
-    Box::into_raw(Box::new(SharedError { error, failure })) as *mut stria_error
+    Box::into_raw(SharedError::new(failure)) as *mut stria_error
 }
 
-/// A copy of an error of the host's; None for null.
+/// A copy of an error of the host's, with its causes; None for null.
 /// # Safety
 /// `error` is null or valid.
 pub unsafe fn copy_of(error: *const stria_error) -> Option<Failure> {
+    copy_with_causes(error, MOST_CAUSES)
+}
+
+unsafe fn copy_with_causes(error: *const stria_error, most_causes: usize) -> Option<Failure> {
     if error.is_null() {
         return None;
     }
     let given = whole(error);
+    let cause = match most_causes {
+        0 => None,
+        more => copy_with_causes(given.cause, more - 1),
+    };
     Some(Arc::new(Error {
         code: given.code,
         message: from_c(given.message).into_owned(),
         native_code: given.native_code,
         native_message: from_c(given.native_message).into_owned(),
+        place: from_c(given.place).into_owned(),
         suggestion: from_c(given.suggestion).into_owned(),
+        cause,
     }))
 }
 

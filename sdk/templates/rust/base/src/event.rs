@@ -3,6 +3,7 @@
 //! travels to everything that depends on it, and carries its first cause. Nothing here knows the
 //! device.
 
+use std::collections::BTreeSet;
 use std::os::raw::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -12,35 +13,48 @@ use crate::abi::*;
 use crate::driver::Shared;
 use crate::error::*;
 
-/// Counts work in flight, so that one can wait for none.
+/// Counts work in flight, so that one can wait for its end.
 #[derive(Default)]
 pub struct WorkCount {
-    count: Mutex<u64>,
-    none: Condvar,
+    begun: Mutex<Begun>,
+    changed: Condvar,
+}
+
+/// How much has been begun, and the numbers of what is in flight.
+#[derive(Default)]
+struct Begun {
+    count: u64,
+    open: BTreeSet<u64>,
 }
 
 impl WorkCount {
-    /// False if there is still work after the limit.
-    pub fn wait_for_none(&self, timeout_ns: u64) -> bool {
-        let count = self.count.lock().unwrap();
-        wait_until(&self.none, count, timeout_ns, |count| *count == 0)
+    /// Waits for what was begun before the call. False if some of it is in flight after the limit.
+    pub fn wait(&self, timeout_ns: u64) -> bool {
+        let begun = self.begun.lock().unwrap();
+        let count = begun.count;
+        let over = |begun: &Begun| begun.open.iter().next().map_or(true, |first| *first >= count);
+        wait_until(&self.changed, begun, timeout_ns, over)
     }
 }
 
-struct InFlight(Arc<WorkCount>);
+struct InFlight(Arc<WorkCount>, u64);
 impl InFlight {
     fn new(count: &Arc<WorkCount>) -> InFlight {
-        *count.count.lock().unwrap() += 1;
-        InFlight(count.clone())
+        let mut begun = count.begun.lock().unwrap();
+        let number = begun.count;
+        begun.count += 1;
+        begun.open.insert(number);
+        InFlight(count.clone(), number)
     }
 }
 impl Drop for InFlight {
     fn drop(&mut self) {
-        let mut count = self.0.count.lock().unwrap();
-        *count -= 1;
-        if *count == 0 {
-            self.0.none.notify_all();
+        let mut begun = self.0.begun.lock().unwrap();
+        // Whoever waits looks at the first only.
+        if begun.open.iter().next() == Some(&self.1) {
+            self.0.changed.notify_all();
         }
+        begun.open.remove(&self.1);
     }
 }
 
@@ -333,8 +347,8 @@ impl Event {
     }
 
     fn tell(callback: &Callback, outcome: &Option<Failure>) {
-        let error = outcome.as_ref().map(view_of);
-        let pointer = error.as_ref().map_or(std::ptr::null(), |error| error as *const _);
+        let error = outcome.clone().map(SharedError::new);
+        let pointer = error.as_ref().map_or(std::ptr::null(), |error| error.view());
         unsafe { (callback.0)(callback.1, pointer) }
     }
 }

@@ -42,13 +42,17 @@ impl Executor {
 
     /// Whether arguments are right for a kernel.
     pub fn check(info: &KernelInfo, arguments: &[Argument]) -> Result<()> {
+        let name = &info.name;
         if arguments.len() != info.arguments.len() {
-            let (name, takes, given) = (&info.name, info.arguments.len(), arguments.len());
+            let (takes, given) = (info.arguments.len(), arguments.len());
             let text = format!("kernel '{name}' takes {takes} arguments, not {given}");
             return Err(failure(STRIA_INVALID_ARGUMENT, text));
         }
         for (argument, info) in arguments.iter().zip(info.arguments.iter()) {
-            argument.buffer.check(argument.offset, info.bytes, &info.name)?;
+            if !argument.buffer.has(argument.offset, info.bytes) {
+                let what = format!("argument '{}' of kernel '{name}'", info.name);
+                argument.buffer.check(argument.offset, info.bytes, &what)?;
+            }
         }
         Ok(())
     }
@@ -87,19 +91,25 @@ impl Executor {
         Ok(self.start(waits, Work::OnQueue(Box::new(work))))
     }
 
-    pub fn fill(&self, to: Argument, bytes: u64, pattern: Vec<u8>, waits: &[Arc<Event>]) -> Result<Arc<Event>> {
-        let size = pattern.len() as u64;
-        if !size.is_power_of_two() || size > 16 || bytes % size != 0 {
-            let text = format!("a fill of {bytes} bytes with a pattern of {size}");
-            return Err(failure(STRIA_INVALID_ARGUMENT, text));
+    /// Whether a pattern of `size` bytes can fill `bytes`.
+    pub fn check_pattern(bytes: u64, size: u64) -> Result<()> {
+        if size.is_power_of_two() && size <= 16 && bytes % size == 0 {
+            return Ok(());
         }
+        let rule = "a pattern has 1, 2, 4, 8 or 16 bytes, and a fill a multiple of them";
+        let text = format!("a fill of {bytes} bytes with a pattern of {size}: {rule}");
+        Err(failure(STRIA_INVALID_ARGUMENT, text))
+    }
+
+    /// With a pattern that has been checked.
+    pub fn fill(&self, to: Argument, bytes: u64, pattern: Vec<u8>, waits: &[Arc<Event>]) -> Result<Arc<Event>> {
         to.buffer.check(to.offset, bytes, "the target of a fill")?;
         let work = move || unsafe { to.buffer.memory().fill(to.offset, bytes, &pattern) };
         Ok(self.start(waits, Work::OnQueue(Box::new(work))))
     }
 
     pub fn drain(&self, timeout_ns: u64) -> Result<()> {
-        if self.in_flight.wait_for_none(timeout_ns) {
+        if self.in_flight.wait(timeout_ns) {
             return Ok(());
         }
         let text = format!("work is still going on after {timeout_ns} ns");

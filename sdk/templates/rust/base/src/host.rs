@@ -83,8 +83,11 @@ impl Host {
     #[allow(dead_code)]
     pub fn cache_get(&self, key: &str) -> Option<Vec<u8>> {
         unsafe extern "C" fn take(state: *mut c_void, _: stria_string, text: stria_string) {
-            let bytes = std::slice::from_raw_parts(text.data as *const u8, text.size as usize);
-            *(state as *mut Option<Vec<u8>>) = Some(bytes.to_vec());
+            // An empty text may have no address, and an entry without bytes is none.
+            if text.size > 0 && !text.data.is_null() {
+                let bytes = std::slice::from_raw_parts(text.data as *const u8, text.size as usize);
+                *(state as *mut Option<Vec<u8>>) = Some(bytes.to_vec());
+            }
         }
         let mut out: Option<Vec<u8>> = None;
         let state = &mut out as *mut Option<Vec<u8>> as *mut c_void;

@@ -54,7 +54,7 @@ impl Kernel {
             let data = match device.host_address() {
                 Some(address) => unsafe { address.add(argument.offset as usize) },
                 None => {
-                    let mut copy = vec![0u128; info.bytes as usize / 16 + 1];
+                    let mut copy = zeros::<u128>(info.bytes as usize / 16 + 1)?;
                     let data = copy.as_mut_ptr() as *mut u8;
                     // What is not written keeps its value, so results are read as well.
                     unsafe { device.read(argument.offset, data, info.bytes)? };

@@ -11,6 +11,7 @@ mod executor;
 mod host;
 mod kernel;
 mod memory;
+mod passes;
 mod program;
 mod queue;
 mod slots;

@@ -12,6 +12,7 @@ use crate::event::{Event, Work};
 use crate::executor::{Argument, Executor, Launch};
 use crate::host::Host;
 use crate::kernel::Kernel;
+use crate::passes;
 use crate::program::Program;
 
 // ---- what the handles are
@@ -183,6 +184,17 @@ unsafe extern "C" fn build(compiler: *mut stria_compiler, params: *const stria_b
     })
 }
 
+unsafe extern "C" fn transform(_: *mut stria_compiler, stripe: stria_string, pass: stria_string, options: stria_string, sink: stria_text_sink, state: *mut c_void) -> *mut stria_error {
+    slot(|| {
+        for (name, text) in passes::transform(&from_c(stripe), &from_c(pass), &from_c(options))? {
+            if let Some(sink) = sink {
+                sink(state, to_c(name), to_c(&text));
+            }
+        }
+        Ok(())
+    })
+}
+
 unsafe extern "C" fn kernels(library: *mut stria_library, sink: stria_kernel_sink, state: *mut c_void) -> *mut stria_error {
     slot(|| {
         let program = get::<Library, _>(library).program()?;
@@ -220,7 +232,9 @@ unsafe fn arguments_of(kernel: &Kernel, given: *const *const stria_argument, cou
     for i in 0..count as usize {
         let argument = whole(*given.add(i));
         if argument.buffer.is_null() {
-            let text = format!("argument {i} of kernel '{}' has no buffer", kernel.info().name);
+            let info = kernel.info();
+            let name = info.arguments.get(i).map_or_else(|| i.to_string(), |info| info.name.clone());
+            let text = format!("argument '{name}' of kernel '{}' has no buffer", info.name);
             return Err(failure(STRIA_INVALID_ARGUMENT, text));
         }
         out.push(Argument { buffer: get(argument.buffer), offset: argument.offset });
@@ -272,10 +286,9 @@ unsafe extern "C" fn copy(executor: *mut stria_executor, source: *mut stria_buff
 
 unsafe extern "C" fn fill(executor: *mut stria_executor, target: *mut stria_buffer, offset: u64, bytes: u64, pattern: *const c_void, pattern_size: u64, waits: *const *mut stria_event, wait_count: u64, done: *mut *mut stria_event) -> *mut stria_error {
     slot(|| {
+        Executor::check_pattern(bytes, pattern_size)?;
         let to = Argument { buffer: get(target), offset };
-        // Not more is read than a pattern may have: executor.rs refuses a longer one.
-        let length = pattern_size.min(17) as usize;
-        let pattern = std::slice::from_raw_parts(pattern as *const u8, length).to_vec();
+        let pattern = std::slice::from_raw_parts(pattern as *const u8, pattern_size as usize).to_vec();
         let waits = waits_of(waits, wait_count);
         *done = handle(get::<Executor, _>(executor).fill(to, bytes, pattern, &waits)?);
         Ok(())
@@ -415,7 +428,7 @@ pub static TABLES: Tables = Tables {
         size: size_of::<stria_compiler_table>(),
         next: NEXT,
         build: Some(build),
-        transform: None, // a pass of the plugin's own
+        transform: Some(transform),
         release: Some(release::<Shared, stria_compiler>),
     },
     library: stria_library_table {

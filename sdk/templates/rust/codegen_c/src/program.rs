@@ -3,6 +3,7 @@
 //! The calls of the compiler and of the device are in vendor_compiler.rs.
 
 use std::os::raw::c_void;
+use std::sync::Mutex;
 
 use crate::abi::*;
 use crate::error::*;
@@ -10,7 +11,7 @@ use crate::executor::Argument;
 use crate::host::{ArgumentInfo, Host, HostKernel, HostProgram, KernelInfo};
 
 #[path = "reader.rs"]
-mod reader;
+pub mod reader;
 #[path = "reader_abi.rs"]
 pub mod reader_abi;
 #[path = "vendor_compiler.rs"]
@@ -114,10 +115,16 @@ impl Program {
         };
         let addresses = Addresses(arguments.iter().map(address_of).collect());
         let addresses = &addresses;
-        self.host.parallel_for(kernel.points, &move |first, end| {
-            vendor_compiler::launch(kernel.code, &addresses.0, first, end)
+        let failed: Mutex<Option<Failure>> = Mutex::new(None); // of the first piece that has failed
+        self.host.parallel_for(kernel.points, &|first, end| {
+            if let Err(why) = vendor_compiler::launch(kernel.code, &addresses.0, first, end) {
+                failed.lock().unwrap().get_or_insert(why);
+            }
         });
-        Ok(())
+        match failed.into_inner().unwrap() {
+            Some(why) => Err(why),
+            None => Ok(()),
+        }
     }
 
     /// A kernel for the host's interpreter.
@@ -155,5 +162,13 @@ mod tests {
         let program = super::reader_abi::layout_program_in_c("stria/reader.h");
         let header = crate::layout_test::output_of("acme_reader", &program);
         assert_eq!(header, super::reader_abi::layout_of_rust());
+    }
+
+    #[test]
+    fn constants_of_the_reader_are_those_of_the_header() {
+        use super::reader_abi::*;
+        let numbers = [("STRIA_VALUE_INTEGER", i64::from(STRIA_VALUE_INTEGER))];
+        let texts = [("STRIA_C_FLAGS", STRIA_C_FLAGS)];
+        crate::layout_test::compare_constants("acme_flags", "stria/reader.h", &numbers, &texts);
     }
 }

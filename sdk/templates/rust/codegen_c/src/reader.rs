@@ -26,6 +26,58 @@ impl ReaderProgram {
     }
 }
 
+/// A block of a program, which outlives it.
+pub struct Block<'a>(&'a stria_block);
+
+impl Block<'_> {
+    /// Those that are statements of this one.
+    pub fn blocks(&self) -> Vec<Block<'_>> {
+        let statement = |i| unsafe { (**self.0.statements.add(i)).block.as_ref() };
+        (0..self.0.statement_count as usize).filter_map(statement).map(Block).collect()
+    }
+    /// How many points each index has.
+    pub fn ranges(&self) -> Vec<i64> {
+        let range = |i| unsafe { (**self.0.indices.add(i)).range };
+        (0..self.0.index_count as usize).map(range).collect()
+    }
+    pub fn has_location(&self) -> bool {
+        self.0.location_count > 0
+    }
+    pub fn has_tag(&self, name: &str) -> bool {
+        let is = |i| unsafe { from_c((**self.0.tags.add(i)).name) == name };
+        (0..self.0.tag_count as usize).any(is)
+    }
+}
+
+/// For passes of the plugin's own. Changes show in the text alone.
+impl ReaderProgram {
+    /// The blocks of the kernels.
+    pub fn blocks(&self) -> Vec<Block<'_>> {
+        unsafe {
+            let view = &*stria_reader_view(self.0);
+            let block = |i| Block(&*(**view.kernels.add(i)).block);
+            (0..view.kernel_count as usize).map(block).collect()
+        }
+    }
+
+    pub fn set_tag(&self, block: &Block, name: &str, value: i64) -> Result<()> {
+        let kind = STRIA_VALUE_INTEGER;
+        let tag = stria_tag { name: to_c(name), kind, integer: value, ..empty() };
+        unsafe { check(stria_reader_set_tag(self.0, block.0, &tag)) }
+    }
+
+    pub fn text(&self) -> Result<String> {
+        let mut out = String::new();
+        let state = &mut out as *mut String as *mut c_void;
+        unsafe { check(stria_reader_program_text(self.0, Some(append), state))? };
+        Ok(out)
+    }
+}
+
+unsafe extern "C" fn append(state: *mut c_void, _: stria_string, text: stria_string) {
+    *(state as *mut String) += &from_c(text);
+}
+
 impl Drop for ReaderProgram {
     fn drop(&mut self) {
         unsafe { stria_reader_release(self.0) }
@@ -62,9 +114,6 @@ impl CSource {
     }
 
     pub fn text(&self) -> Result<String> {
-        unsafe extern "C" fn append(state: *mut c_void, _: stria_string, text: stria_string) {
-            *(state as *mut String) += &from_c(text);
-        }
         let mut out = String::new();
         let state = &mut out as *mut String as *mut c_void;
         unsafe { check(stria_reader_c_text(self.0, Some(append), state))? };

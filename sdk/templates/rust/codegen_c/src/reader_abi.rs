@@ -7,6 +7,10 @@ use std::os::raw::c_void;
 use crate::abi::*;
 
 pub type stria_data_type = i32;
+pub type stria_statement_kind = i32;
+pub type stria_value_kind = i32;
+pub type stria_tag_class = i32;
+pub const STRIA_VALUE_INTEGER: i32 = 2;
 #[repr(C)]
 pub struct stria_reader_program {
     _private: [u8; 0],
@@ -28,6 +32,8 @@ extern "C" {
     pub fn stria_reader_read(name: stria_string, text: stria_string, program: *mut *mut stria_reader_program) -> *mut stria_error;
     pub fn stria_reader_view(program: *const stria_reader_program) -> *const stria_program_view;
     pub fn stria_reader_release(program: *mut stria_reader_program);
+    pub fn stria_reader_set_tag(program: *mut stria_reader_program, block: *const stria_block, tag: *const stria_tag) -> *mut stria_error;
+    pub fn stria_reader_program_text(program: *const stria_reader_program, sink: stria_text_sink, state: *mut c_void) -> *mut stria_error;
     pub fn stria_reader_build(program: *const stria_reader_program, kernel: u64, options: *const stria_tree_options, tree: *mut *mut stria_reader_tree) -> *mut stria_error;
     pub fn stria_reader_tree_view(tree: *const stria_reader_tree) -> *const stria_tree_view;
     pub fn stria_reader_tree_release(tree: *mut stria_reader_tree);
@@ -38,6 +44,68 @@ extern "C" {
 }
 
 abi_structs! {
+    pub struct stria_tag {
+        pub size: u64,
+        pub next: *const c_void,
+        pub name: stria_string,
+        pub kind: stria_value_kind,
+        pub meaning_class: stria_tag_class,
+        pub integer: i64,
+        pub number: f64,
+        pub text: stria_string,
+        pub meaning: stria_string,
+    }
+    pub struct stria_index {
+        pub size: u64,
+        pub next: *const c_void,
+        pub name: stria_string,
+        pub range: i64,
+        pub from: *const c_void,
+        pub tags: *const *const stria_tag,
+        pub tag_count: u64,
+    }
+    pub struct stria_statement {
+        pub size: u64,
+        pub next: *const c_void,
+        pub kind: stria_statement_kind,
+        pub r#type: stria_data_type,
+        pub name: stria_string,
+        pub inputs: *const stria_string,
+        pub input_count: u64,
+        pub outputs: *const stria_string,
+        pub output_count: u64,
+        pub chosen: *const stria_string,
+        pub chosen_count: u64,
+        pub affine: *const c_void,
+        pub integer: i64,
+        pub number: f64,
+        pub parameters: *const *const stria_tag,
+        pub parameter_count: u64,
+        pub block: *const stria_block,
+        pub dependencies: *const u64,
+        pub dependency_count: u64,
+        pub tags: *const *const stria_tag,
+        pub tag_count: u64,
+    }
+    pub struct stria_block {
+        pub size: u64,
+        pub next: *const c_void,
+        pub name: stria_string,
+        pub location: *const *const c_void,
+        pub location_count: u64,
+        pub tags: *const *const stria_tag,
+        pub tag_count: u64,
+        pub indices: *const *const stria_index,
+        pub index_count: u64,
+        pub constraints: *const *const c_void,
+        pub constraint_count: u64,
+        pub refinements: *const *const c_void,
+        pub refinement_count: u64,
+        pub statements: *const *const stria_statement,
+        pub statement_count: u64,
+        pub comments: *const stria_string,
+        pub comment_count: u64,
+    }
     pub struct stria_kernel_argument {
         pub size: u64,
         pub next: *const c_void,
@@ -54,7 +122,7 @@ abi_structs! {
         pub part: stria_program_part,
         pub reserved: i32,
         pub statement: u64,
-        pub block: *const c_void,
+        pub block: *const stria_block,
         pub arguments: *const *const stria_kernel_argument,
         pub argument_count: u64,
     }

@@ -4,6 +4,7 @@
 //! your driver.
 
 use std::ffi::{c_void, CStr, CString};
+use std::io::Read;
 use std::os::raw::{c_char, c_int};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -26,6 +27,7 @@ extern "C" {
     fn fesetenv(environment: *const FloatEnvironment) -> c_int;
 }
 const RTLD_NOW: c_int = 2;
+const ECHILD: i32 = 10; // of errno.h: there is no such child
 
 // As large as fenv_t is anywhere, and as the default environment is named.
 #[repr(C, align(16))]
@@ -40,8 +42,9 @@ fn compiler() -> Result<PathBuf> {
     let folders = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
     let found = std::env::split_paths(&folders).map(|folder| folder.join("cc"));
     let mut usable = found.filter(|path| path.is_absolute() && path.is_file());
-    let text = "there is no C compiler: no folder of PATH has cc (Debian: package gcc)";
-    usable.next().ok_or_else(|| failure(STRIA_UNAVAILABLE, text))
+    let text = "there is no C compiler: no folder of PATH has cc";
+    let advice = "install one (Debian: package gcc)";
+    usable.next().ok_or_else(|| failure_with_suggestion(STRIA_UNAVAILABLE, text, advice))
 }
 
 /// The compiler's path and whatever else decides what it makes of a text: part of the key of what
@@ -80,8 +83,11 @@ impl Drop for WorkFolder {
     }
 }
 
+#[track_caller]
 fn file_failure(what: &str, path: &Path, error: &std::io::Error) -> Failure {
-    failure(STRIA_UNAVAILABLE, format!("cannot {what} {}: {error}", path.display()))
+    let message = format!("cannot {what} {}: {error}", path.display());
+    let (number, text) = (error.raw_os_error().unwrap_or(0), error.to_string());
+    native_failure(STRIA_UNAVAILABLE, message, i64::from(number), &text)
 }
 
 /// From the text of kernels to code as bytes.
@@ -92,12 +98,25 @@ pub fn compile(text: &str) -> Result<Vec<u8>> {
     std::fs::write(&source, text).map_err(|error| file_failure("write", &source, &error))?;
     let mut command = Command::new(&path);
     command.args(OPTIONS).args(STRIA_C_FLAGS.split(' ')).arg("-o").arg(&object).arg(&source);
-    let output = command.arg("-lm").stdin(Stdio::null()).output();
-    let output = output.map_err(|error| file_failure("start", &path, &error))?;
-    if !output.status.success() {
-        let said: String = String::from_utf8_lossy(&output.stderr).chars().take(2000).collect();
-        let (path, status) = (path.display(), output.status);
-        let text = format!("{path} did not compile the kernels ({status}): {said}");
+    command.arg("-lm").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| file_failure("start", &path, &error))?;
+    let mut said = Vec::new();
+    if let Some(mut from) = child.stderr.take() {
+        from.read_to_end(&mut said).map_err(|error| file_failure("read from", &path, &error))?;
+    }
+    let (well, status) = match child.wait() {
+        Ok(status) => (status.success(), status.to_string()),
+        // An application that ignores SIGCHLD, or waits for any child, leaves no status. A compiler
+        // that fails leaves no output.
+        Err(error) if error.raw_os_error() == Some(ECHILD) => {
+            let made = std::fs::metadata(&object).map_or(false, |file| file.len() > 0);
+            (made, "its status is not known".to_string())
+        }
+        Err(error) => return Err(file_failure("wait for", &path, &error)),
+    };
+    if !well {
+        let said: String = String::from_utf8_lossy(&said).chars().take(2000).collect();
+        let text = format!("{} did not compile the kernels ({status}): {said}", path.display());
         return Err(failure(STRIA_UNAVAILABLE, text));
     }
     std::fs::read(&object).map_err(|error| file_failure("read", &object, &error))
@@ -148,13 +167,54 @@ impl Drop for Code {
 }
 
 /// Runs the parallel points first to end - 1 of a kernel, on the calling thread, in the usual
-/// floating-point environment: an application may have set another rounding.
-pub fn launch(kernel: stria_c_kernel, arguments: &[*mut c_void], first: u64, end: u64) {
+/// floating-point environment (an application may have set another rounding), and returns when they
+/// are done.
+pub fn launch(kernel: stria_c_kernel, arguments: &[*mut c_void], first: u64, end: u64) -> Result<()> {
     let mut before = FloatEnvironment([0; 64]);
     unsafe {
         fegetenv(&mut before);
         fesetenv(DEFAULT_ENVIRONMENT);
         kernel(arguments.as_ptr(), first as i64, end as i64);
         fesetenv(&before);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    extern "C" {
+        fn signal(number: c_int, handler: usize) -> usize;
+    }
+    const SIGCHLD: c_int = 17;
+    const SIG_IGN: usize = 1;
+
+    fn try_to_compile() {
+        let why = compile("int broken(void) { return nothing; }").unwrap_err();
+        assert_eq!(why.code, STRIA_UNAVAILABLE);
+        assert!(why.message.contains("did not compile the kernels"), "{}", why.message);
+        assert!(why.message.contains("nothing"), "{}", why.message);
+        let right = "#include <stdint.h>\n\
+            void fill(void* const* arguments, int64_t first, int64_t end) {\n\
+            for (int64_t i = first; i < end; ++i) ((int*)arguments[0])[i] = (int)i;\n}\n";
+        let code = Code::load(&compile(right).unwrap()).unwrap();
+        assert!(code.kernel("nobody").is_err());
+        let mut values = [9i32; 4];
+        let arguments = [values.as_mut_ptr() as *mut c_void];
+        launch(code.kernel("fill").unwrap(), &arguments, 1, 3).unwrap();
+        assert_eq!(values, [9, 1, 2, 9]);
+    }
+
+    // Also in an application that ignores SIGCHLD: then nobody gets the status of the compiler's
+    // process.
+    #[test]
+    fn kernels_are_compiled_and_run() {
+        let _held = crate::layout_test::PROCESSES.lock();
+        try_to_compile();
+        let before = unsafe { signal(SIGCHLD, SIG_IGN) };
+        let outcome = std::panic::catch_unwind(try_to_compile);
+        unsafe { signal(SIGCHLD, before) };
+        outcome.unwrap();
     }
 }

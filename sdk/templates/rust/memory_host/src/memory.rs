@@ -22,7 +22,7 @@ impl Memory {
     pub fn allocate(shared: &Arc<Shared>, bytes: u64) -> Result<Memory> {
         let address = shared.host.allocate(bytes, ALIGNMENT);
         if address.is_null() {
-            return Err(failure(STRIA_OUT_OF_MEMORY, format!("no host memory for {bytes} bytes")));
+            return Err(failure(STRIA_OUT_OF_MEMORY, "the host has none left"));
         }
         Ok(Memory { shared: shared.clone(), address, bytes })
     }

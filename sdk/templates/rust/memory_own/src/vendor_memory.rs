@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Every call for memory of the device. As it is, "the device" is memory of this process that
 //! nothing else touches. Replace the body of each function by your driver's call. They return when
-//! the bytes are where they belong, and may be called from any thread.
+//! the bytes are where they belong, and may be called from any thread. What goes wrong is
+//! native_failure(code, message, number, text), with the driver's own number and text: code
+//! STRIA_DEVICE_LOST where the device is gone, STRIA_OUT_OF_MEMORY where its memory is used up.
 
 use std::alloc::{alloc, dealloc, Layout};
 use std::sync::Arc;
@@ -22,7 +24,7 @@ unsafe impl Sync for Memory {}
 
 impl Memory {
     pub fn allocate(_: &Arc<Shared>, bytes: u64) -> Result<Memory> {
-        let none = || failure(STRIA_OUT_OF_MEMORY, format!("no device memory for {bytes} bytes"));
+        let none = || failure(STRIA_OUT_OF_MEMORY, "the device has none left");
         let layout = Layout::from_size_align((bytes as usize).max(1), ALIGNMENT).map_err(|_| none())?;
         let address = unsafe { alloc(layout) }; // of one byte at least
         if address.is_null() {

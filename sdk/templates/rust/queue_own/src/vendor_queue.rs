@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Every call for the device's queue. As it is, the queue is a thread that does one job after the
-//! other. With a driver of your own: give the work to its queue, and call the job when the driver
-//! says that the work has ended, or keep the thread and wait there for the driver.
+//! other. A job does its whole work: it calls the vendor_ functions for memory and code, which
+//! return when the device has done what they ask for, and it ends its event. So it is called on a
+//! thread that may wait, never in a callback of the driver. With a driver of your own, keep the
+//! thread, and let the vendor_ functions wait for the driver there; or give the jobs to threads
+//! that the driver has. A failure of the driver is native_failure(code, message, number, text).
 
 use std::sync::mpsc::{channel, Sender};
 use std::thread::{Builder, JoinHandle};
 
 use crate::abi::STRIA_UNAVAILABLE;
-use crate::error::{failure, Result};
+use crate::error::{failure, native_failure, Result};
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -25,7 +28,9 @@ impl VendorQueue {
             }
         };
         let thread = Builder::new().spawn(work).map_err(|error| {
-            failure(STRIA_UNAVAILABLE, format!("no thread for a queue: {error}"))
+            let (number, text) = (error.raw_os_error().unwrap_or(0), error.to_string());
+            let message = format!("no thread for a queue: {text}");
+            native_failure(STRIA_UNAVAILABLE, message, i64::from(number), &text)
         })?;
         Ok(VendorQueue { jobs: Some(std::sync::Mutex::new(jobs)), thread: Some(thread) })
     }
