@@ -182,6 +182,40 @@ void define(CLI::App* app, DoctorOptions& options) {
       "\nExamples:\n  stria doctor\n  stria doctor llvm_cpu --json");
 }
 
+void define(CLI::App* app, ConformOptions& options) {
+  app->add_option("DIR", options.directory, "the plugin's folder, with its plugin.json")
+      ->required();
+  add_integer(app, "--level", options.level, 1, 4,
+              "how far to go: 1 it loads, 2 it is right, 3 it is robust, 4 it is honest about its "
+              "speed (default: 2)");
+  add_repeated(app, "--only", options.only, "a group, a case, or a pattern with * and ?", "CASE");
+  app->add_option("--device", options.device,
+                  "the id of the device (default: the first that is available)")
+      ->type_name("ID");
+  add_integer(app, "--jobs", options.jobs, 1, 1024,
+              "processes at once (default: one for each core)");
+  add_number(app, "--patience", options.patience,
+             "times each case's limit, for slow machines and drivers; 1 to 1000",
+             [](const std::string& text) { return parse_number(text, 1, 1000); })
+      ->type_name("X");
+  app->add_flag("--list", options.list, "print the cases, and run none");
+  app->add_flag("--all-cases", options.all_cases, "print those that pass, too");
+  app->add_flag("--json", options.json, "print JSON");
+  app->add_option("--junit", options.junit, "write a report for CI systems")->type_name("FILE");
+  app->add_option("--html", options.html, "write a page for people")->type_name("FILE");
+  app->add_option("--badge", options.badge, "write the level as JSON for badge services")
+      ->type_name("FILE");
+  app->footer(
+      "\nTries whether a plugin does what stria/plugin.h asks of it. Each case runs in a process "
+      "that is\nnot this one, and has a limit: PASS, FAIL, SKIP, UNSUPPORTED, CRASH, HANG, LEAK. "
+      "What the plugin's\nexpected_failures.txt lists is XFAIL, or XPASS if it passes. Each "
+      "failure comes with the rule that\nit breaks and the command that repeats it. Exit code 0 "
+      "if the level is reached, else 3.\n"
+      "\nExamples:\n  stria conform ~/.local/lib/stria/plugins/acme\n"
+      "  stria conform build/acme --level 3 --html report.html --junit report.xml\n"
+      "  stria conform build/acme --only M --only Q.order");
+}
+
 void define(CLI::App* app, RunOptions& options) {
   app->add_option("PROG", options.program, "program, a .tile or .onnx file; - is Tile from stdin")
       ->required();
@@ -635,11 +669,15 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   define(show_app, show_options);
   OpsOptions ops_options;
   NewPluginOptions new_plugin_options;
+  ConformOptions conform_options;
   CLI::App* ops_app = app.add_subcommand("ops", "list the ONNX operators");
   define(ops_app, ops_options);
   CLI::App* new_plugin_app =
       app.add_subcommand("new-plugin", "write the project of a device plugin of your own");
   define(new_plugin_app, new_plugin_options);
+  CLI::App* conform_app =
+      app.add_subcommand("conform", "try whether a plugin does all that is asked of it");
+  define(conform_app, conform_options);
 
   CommandLine out;
   for (CLI::App* verb : app.get_subcommands({})) {
@@ -704,6 +742,7 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   if (show_app->parsed()) out.verb = show_options;
   if (ops_app->parsed()) out.verb = ops_options;
   if (new_plugin_app->parsed()) out.verb = new_plugin_options;
+  if (conform_app->parsed()) out.verb = conform_options;
   if (!out.verb) {
     out.text = app.help();
     out.code = ExitCode::usage;

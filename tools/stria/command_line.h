@@ -8,6 +8,7 @@
 
 #include "audience.h"
 #include "verbs/compile.h"
+#include "verbs/conform.h"
 #include "verbs/devices.h"
 #include "verbs/doctor.h"
 #include "verbs/fmt.h"
@@ -25,7 +26,7 @@ namespace stria::command {
 
 using Verb = std::variant<DevicesOptions, DoctorOptions, RunOptions, CompileOptionsText, OptOptions,
                           HwOptions, FmtOptions, GradOptions, ReduceOptions, SimOptions,
-                          ShowOptions, OpsOptions, NewPluginOptions>;
+                          ShowOptions, OpsOptions, NewPluginOptions, ConformOptions>;
 
 struct CommandLine {
   std::optional<Verb> verb;

@@ -34,6 +34,7 @@ Outcome dispatch(const Verb& verb) {
     Outcome operator()(const ShowOptions& options) const { return show(options); }
     Outcome operator()(const OpsOptions& options) const { return ops(options); }
     Outcome operator()(const NewPluginOptions& options) const { return new_plugin(options); }
+    Outcome operator()(const ConformOptions& options) const { return conform(options); }
   };
   return std::visit(Dispatch{}, verb);
 }

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run of the suite as texts: for a terminal, for machines, for CI systems, for a browser.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "suite/case.h"
+#include "suite/runner.h"
+#include "suite/verdict.h"
+
+namespace stria::conformance {
+
+struct Report {
+  std::string plugin, version, vendor, directory;
+  std::string device;   // "0: Acme 300 rev B"; empty: none was opened
+  std::string suite;    // the version of stria
+  std::string machine;  // processor, cores, memory, system
+  std::string day;      // YYYY-MM-DD
+  std::string sha256;   // of the shared object; empty if it cannot be read
+  double seconds = 0;
+  const std::vector<Case>* all = nullptr;
+  std::vector<CaseResult> results;
+  Verdict verdict;
+};
+
+// "stria conform '/opt/acme' --level 2 --only M.copy.odd_17"
+std::string command_for(const Report& report, const CaseResult& result);
+// A line: "level 2 (right): 312 passed, 2 failed, …".
+std::string summary_of(const Report& report);
+
+// A table of the groups, then each case that is not good with its sentence and its command.
+std::string text_report(const Report& report, bool all_cases);
+std::string json_report(const Report& report);
+// As CI systems read it: a suite for each group, a test case for each case.
+std::string junit_report(const Report& report);
+// A page that asks for nothing from anywhere.
+std::string html_report(const Report& report);
+// {"schemaVersion": 1, "label": …, "message": …, "color": …}, as badge services read it.
+std::string badge(const Report& report);
+
+}  // namespace stria::conformance

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "reports/report.h"
+#include "stria/base/text.h"
+
+namespace stria::conformance {
+namespace {
+
+// For a shell.
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+// Each line of `text` behind `indent`.
+std::string indented(const std::string& text, const std::string& indent) {
+  std::string out;
+  for (const std::string& line : split(text, '\n'))
+    if (!trim(line).empty()) out += indent + line + "\n";
+  return out;
+}
+
+}  // namespace
+
+std::string command_for(const Report& report, const CaseResult& result) {
+  const Case& c = (*report.all)[result.index];
+  return fmt::format("stria conform {} --level {} --only {}", quoted(report.directory),
+                     static_cast<int>(c.level), c.name);
+}
+
+std::string summary_of(const Report& report) {
+  std::string counts;
+  for (int i = 0; i < kEndings; ++i)
+    if (const int count = report.verdict.count[static_cast<size_t>(i)]; count > 0)
+      counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count,
+                            name_of(static_cast<Ending>(i)));
+  if (counts.empty()) counts = "no case ran";
+  const Verdict& verdict = report.verdict;
+  if (!verdict.whole) return fmt::format("no verdict, some cases did not run: {}", counts);
+  if (verdict.level == 0) return fmt::format("level 0, not even 'loads': {}", counts);
+  return fmt::format("level {} of {} asked for ({}): {}", verdict.level,
+                     static_cast<int>(verdict.asked), name_of(static_cast<Level>(verdict.level)),
+                     counts);
+}
+
+std::string text_report(const Report& report, bool all_cases) {
+  std::string out = fmt::format("{}{}{}  {}\n", report.plugin, report.version.empty() ? "" : " ",
+                                report.version, report.directory);
+  if (!report.device.empty()) out += fmt::format("device {}\n", report.device);
+  out += "\n";
+  for (const Group& group : all_groups()) {
+    const auto it = report.verdict.by_group.find(group.letter);
+    if (it == report.verdict.by_group.end()) continue;
+    std::string counts;
+    for (int i = 0; i < kEndings; ++i)
+      if (const int count = it->second[static_cast<size_t>(i)]; count > 0)
+        counts += fmt::format("  {} {}", count, name_of(static_cast<Ending>(i)));
+    out += fmt::format("{}  {:<12}{}\n", group.letter, group.name, counts);
+  }
+  for (const CaseResult& result : report.results) {
+    const Case& c = (*report.all)[result.index];
+    if (is_good(result.ending)) {
+      if (all_cases)
+        out += fmt::format("\n{:<11} {}{}{}", name_of(result.ending), c.name,
+                           result.text.empty() ? "" : ": ", result.text);
+      continue;
+    }
+    out += fmt::format("\n{:<7} {}\n", name_of(result.ending), c.name);
+    out += indented(result.text, "  ");
+    out += fmt::format("  rule    \"{}\" ({})\n", c.sentence, c.source);
+    if (!result.output.empty())
+      out += "  its process printed last:\n" + indented(result.output, "    ");
+    out += fmt::format("  repeat  {}\n", command_for(report, result));
+  }
+  return out + "\n" + summary_of(report) + "\n";
+}
+
+}  // namespace stria::conformance

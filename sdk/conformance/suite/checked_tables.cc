@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/checked_tables.h"
+
+#include <cxxabi.h>
+
+#include <chrono>
+#include <cstring>
+#include <exception>
+
+#include "stria/base/shown_text.h"
+#include "stria/base/status.h"
+#include "stria/hal/boundary/error.h"
+#include "stria/hal/boundary/sized.h"
+
+namespace stria::conformance {
+namespace {
+
+// A size beyond is none: a message may repeat a text that it was given, which may be long.
+constexpr uint64_t kMostMessageBytes = uint64_t{1} << 28;
+
+hal::Tables g_plugin;
+CallRecord* g_record = nullptr;
+
+uint64_t now_ns() {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                   std::chrono::steady_clock::now().time_since_epoch())
+                                   .count());
+}
+
+void write_fault(Slot slot, const std::string& text) {
+  SlotRecord& record = g_record->slots[static_cast<int>(slot)];
+  if (record.faults.fetch_add(1) != 0) return;
+  const size_t size = std::min<size_t>(text.size(), kFaultBytes - 1);
+  std::memcpy(record.fault, text.data(), size);
+}
+
+// One call, from its begin to its return.
+class Call {
+ public:
+  explicit Call(Slot slot) : slot_(slot), begin_(now_ns()) {
+    for (OpenCall& open : g_record->open) {
+      int32_t none = 0;
+      if (!open.slot.compare_exchange_strong(none, static_cast<int32_t>(slot) + 1)) continue;
+      open.since_ns = begin_;
+      open_ = &open;
+      break;
+    }
+  }
+  ~Call() {
+    const uint64_t took = now_ns() - begin_;
+    SlotRecord& record = g_record->slots[static_cast<int>(slot_)];
+    ++record.calls;
+    if (must_not_block(slot_) && took > kSlowNs) ++record.slow;
+    uint64_t longest = record.longest_ns;
+    while (took > longest && !record.longest_ns.compare_exchange_weak(longest, took)) {
+    }
+    if (open_) open_->slot = 0;
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  void threw(const std::string& what) const {
+    write_fault(slot_, fmt::format("{} lets an exception out ({})", name_of(slot_), what));
+  }
+  stria_error* take(stria_error* error) const {
+    if (!error) return nullptr;
+    ++g_record->slots[static_cast<int>(slot_)].failures;
+    if (const std::string fault = fault_of(*error); !fault.empty())
+      write_fault(slot_, fmt::format("{} returns an error {}", name_of(slot_), fault));
+    return error;
+  }
+
+ private:
+  const Slot slot_;
+  const uint64_t begin_;
+  OpenCall* open_ = nullptr;
+};
+
+// Stands in for what a slot that threw has not returned.
+stria_error* thrown(Slot slot) {
+  return hal::to_error(make_error(hal::kPluginFault, "{} lets an exception out", name_of(slot)));
+}
+
+template <Slot kSlot, auto kTable, auto kMember>
+struct Checked;
+
+template <typename Table, typename... Args, Slot kSlot, Table hal::Tables::* kTable,
+          stria_error* (*Table::*kMember)(Args...)>
+struct Checked<kSlot, kTable, kMember> {
+  static stria_error* call(Args... args) {
+    const Call call(kSlot);
+    try {
+      return call.take((g_plugin.*kTable.*kMember)(args...));
+    } catch (abi::__forced_unwind&) {
+      throw;
+    } catch (const std::exception& e) {
+      call.threw(e.what());
+    } catch (...) {
+      call.threw("of its own type");
+    }
+    return thrown(kSlot);
+  }
+};
+
+template <typename Table, typename... Args, Slot kSlot, Table hal::Tables::* kTable,
+          void (*Table::*kMember)(Args...)>
+struct Checked<kSlot, kTable, kMember> {
+  static void call(Args... args) {
+    const Call call(kSlot);
+    try {
+      (g_plugin.*kTable.*kMember)(args...);
+    } catch (abi::__forced_unwind&) {
+      throw;
+    } catch (const std::exception& e) {
+      call.threw(e.what());
+    } catch (...) {
+      call.threw("of its own type");
+    }
+  }
+};
+
+}  // namespace
+
+std::string fault_of(const stria_error& error) {
+  if (!hal::is_address(&error, alignof(stria_error))) return "at no address";
+  if (error.size < offsetof(stria_error, release) + sizeof error.release)
+    return fmt::format("whose size is {}, not {}", error.size, sizeof error);
+  if (error.code <= STRIA_OK || error.code > STRIA_INTERNAL)
+    return fmt::format("whose code is {}, not one of 1 to {}", error.code, int{STRIA_INTERNAL});
+  if (!error.release) return "that has no release";
+  if (error.message.size == 0) return "without a message";
+  if (!hal::is_address(error.message.data)) return "whose message has no data";
+  if (error.message.size > kMostMessageBytes)
+    return fmt::format("whose message has {} bytes", error.message.size);
+  return "";
+}
+
+hal::Tables checked(const hal::Tables& plugin, CallRecord& record) {
+  g_plugin = plugin;
+  g_record = &record;
+  hal::Tables out = plugin;
+#define SLOT(table, slot) \
+  out.table.slot =        \
+      Checked<Slot::table##_##slot, &hal::Tables::table, &stria_##table##_table::slot>::call;
+#include "stria/hal/boundary/slots.def"
+  return out;
+}
+
+}  // namespace stria::conformance

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/runner.h"
+
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <optional>
+
+#include "stria/base/text.h"
+#include "suite/batches.h"
+#include "suite/child.h"
+#include "suite/worker.h"
+
+namespace stria::conformance {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What is kept of a process's output: its end.
+constexpr size_t kOutputBytes = 4096;
+// From a process's start to its first word, beside the limit of that case.
+constexpr std::chrono::seconds kStartLimit{20};
+// From the last case's end to the end of the process.
+constexpr std::chrono::seconds kEndLimit{10};
+
+// A process at work on a batch.
+struct Worker {
+  Child child;
+  Batch batch;
+  size_t done = 0;               // cases of the batch that have ended
+  bool in_case = false;          // the case at `done` has begun
+  Clock::time_point until;       // when it hangs
+  std::string messages, output;  // what has come and is not a whole line; the output's end
+  CallRecord* record = nullptr;
+};
+
+// Whether it is a zombie; it stays one.
+bool has_ended(pid_t child) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == child;
+}
+
+class Run {
+ public:
+  Run(const std::vector<Case>& all, const std::vector<size_t>& which, const RunOptions& options)
+      : all_(all), options_(options), expected_(which.size()) {
+    std::vector<size_t> first;
+    for (const size_t index : which)
+      (all[index].group() == kChecks ? checks_ : first).push_back(index);
+    waiting_ = batches_of(all, first);
+  }
+
+  Result<RunResult> run() {
+    adopt_strays();
+    for (int i = 0; i < std::max(1, options_.jobs); ++i) {
+      CallRecord* record = CallRecord::create();
+      if (!record) return make_error(StatusCode::out_of_memory, "no memory for a child process");
+      records_.push_back(record);
+    }
+    STRIA_RETURN_IF_ERROR(run_waiting());
+    // What the others have left behind is looked at when all of it is there.
+    CallRecord* all = sum();
+    records_.resize(1);
+    waiting_ = batches_of(all_, checks_);
+    if (!stopped_) STRIA_RETURN_IF_ERROR(run_waiting());
+    RunResult out;
+    out.stopped = stopped_;
+    for (auto& [index, result] : results_) out.cases.push_back(std::move(result));
+    out.record = all;
+    return out;
+  }
+
+ private:
+  // The group whose cases look at the record of all others.
+  static constexpr char kChecks = 'V';
+
+  Status run_waiting() {
+    while (!waiting_.empty() || !workers_.empty()) {
+      if (options_.stop && *options_.stop) {
+        for (Worker& worker : workers_) end_child(worker.child);
+        workers_.clear();
+        end_strays([](pid_t) { return false; });
+        stopped_ = true;
+        break;
+      }
+      if (Status status = start_workers(); !status.ok()) {
+        for (Worker& worker : workers_) end_child(worker.child);
+        return status;
+      }
+      look();
+    }
+    return Status();
+  }
+
+  Status start_workers() {
+    while (!waiting_.empty() && workers_.size() < records_.size()) {
+      Worker worker;
+      worker.batch = std::move(waiting_.front());
+      waiting_.pop_front();
+      for (CallRecord* record : records_)
+        if (std::none_of(workers_.begin(), workers_.end(),
+                         [&](const Worker& other) { return other.record == record; }))
+          worker.record = record;
+      worker.record->forget_open_calls();
+      SubjectOptions subject = options_.subject;
+      subject.record = worker.record;
+      STRIA_ASSIGN(worker.child, start_child([&](int pipe) {
+                     run_cases_here(all_, worker.batch.cases, subject, pipe);
+                   }));
+      worker.until = limit_of(worker) + kStartLimit;
+      workers_.push_back(std::move(worker));
+    }
+    return Status();
+  }
+
+  // When the case at worker.done hangs, if it begins now.
+  Clock::time_point limit_of(const Worker& worker) const {
+    if (worker.done == worker.batch.cases.size()) return Clock::now() + kEndLimit;
+    const Case& c = all_[worker.batch.cases[worker.done]];
+    return Clock::now() + std::chrono::duration_cast<Clock::duration>(c.limit * options_.patience);
+  }
+
+  // Waits until a worker says something, or should have.
+  void look() {
+    std::vector<pollfd> polled;
+    Clock::time_point until = Clock::now() + std::chrono::seconds(1);
+    for (const Worker& worker : workers_) {
+      polled.push_back({worker.child.messages, POLLIN, 0});
+      polled.push_back({worker.child.output, POLLIN, 0});
+      until = std::min(until, worker.until);
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+    if (::poll(polled.data(), polled.size(), std::max<int>(0, static_cast<int>(left.count()))) < 0)
+      return;  // EINTR: `stop` may have changed
+    for (size_t i = workers_.size(); i-- > 0;) {
+      Worker& worker = workers_[i];
+      take_output(worker);
+      // A copy that the plugin forked may hold the pipe open.
+      const bool gone = has_ended(worker.child.pid);
+      const bool ended = take_messages(worker) || gone;
+      if (ended || Clock::now() >= worker.until) finish(i, ended);
+    }
+  }
+
+  // What is there now; a worker that floods us gets its turn again later.
+  void take_output(Worker& worker) {
+    char chunk[65536];
+    const ssize_t count = ::read(worker.child.output, chunk, sizeof chunk);
+    if (count <= 0) return;
+    worker.output.append(chunk, static_cast<size_t>(count));
+    if (worker.output.size() > kOutputBytes)
+      worker.output.erase(0, worker.output.size() - kOutputBytes);
+  }
+
+  // True if the pipe is at its end: the process is gone.
+  bool take_messages(Worker& worker) {
+    char chunk[65536];
+    const ssize_t count = ::read(worker.child.messages, chunk, sizeof chunk);
+    if (count < 0) return false;
+    worker.messages.append(chunk, static_cast<size_t>(count));
+    for (size_t end; (end = worker.messages.find('\n')) != std::string::npos;
+         worker.messages.erase(0, end + 1))
+      if (const auto message = parse_message(worker.messages.substr(0, end)))
+        take(worker, *message);
+    if (worker.messages.size() > sizeof chunk) worker.messages.clear();  // no line of ours
+    return count == 0;
+  }
+
+  void take(Worker& worker, const WorkerMessage& message) {
+    if (worker.done >= worker.batch.cases.size() ||
+        message.index != worker.batch.cases[worker.done])
+      return;
+    if (message.kind == WorkerMessage::Kind::begin) {
+      worker.in_case = true;
+      worker.until = limit_of(worker);
+      worker.output.clear();
+      return;
+    }
+    keep(worker, {message.index, message.ending, message.text, "", message.seconds});
+    ++worker.done;
+    worker.in_case = false;
+    worker.until = limit_of(worker);
+  }
+
+  // A result of a worker's current case.
+  void keep(const Worker& worker, CaseResult result) {
+    if (!is_good(result.ending)) result.output = worker.output;
+    if (worker.batch.confirms) {
+      CaseResult& first = results_[result.index];
+      if (is_good(result.ending))
+        first.text += "; in a process of its own it passes: it fails after others of its group";
+      return;
+    }
+    const auto [it, is_new] = results_.try_emplace(result.index, result);
+    // The case "ends" runs once for each process of its group: the worst counts.
+    if (!is_new && is_good(it->second.ending)) it->second = result;
+    const bool among_others = worker.batch.cases.size() > 1 && worker.done > 0;
+    if (!is_good(result.ending) && among_others &&
+        all_[result.index].name != end_of_group(all_[result.index].group()))
+      waiting_.push_back({{result.index}, true});
+    if (options_.progress) options_.progress(std::min(results_.size(), expected_), expected_);
+  }
+
+  // The worker has ended, or has to.
+  void finish(size_t position, bool ended) {
+    Worker worker = std::move(workers_[position]);
+    workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(position));
+    const std::string open = worker.record->open_calls();
+    take_output(worker);
+    const int status = ended ? wait_a_little(worker) : end_child(worker.child);
+    end_strays([this](pid_t pid) {
+      return std::any_of(workers_.begin(), workers_.end(),
+                         [pid](const Worker& other) { return other.child.pid == pid; });
+    });
+    if (worker.done == worker.batch.cases.size()) return;  // all have been said
+    const size_t index = worker.batch.cases[worker.done];
+    const std::string where = open.empty() ? "" : ", in " + open;
+    CaseResult result{index, Ending::crash, words_for(status) + where, "", 0};
+    if (!ended) {
+      const double seconds =
+          std::chrono::duration<double>(all_[index].limit).count() * options_.patience;
+      result.ending = Ending::hang;
+      result.text = fmt::format("did not end within {} s{}", seconds, where);
+      result.seconds = seconds;
+    }
+    keep(worker, std::move(result));
+    // The others of the batch go on in a new process.
+    Batch rest{{worker.batch.cases.begin() + static_cast<std::ptrdiff_t>(worker.done) + 1,
+                worker.batch.cases.end()},
+               false};
+    if (!rest.cases.empty() && !worker.batch.confirms) waiting_.push_front(std::move(rest));
+  }
+
+  // The process has closed its pipe; it ends, or is ended.
+  static int wait_a_little(Worker& worker) {
+    for (int i = 0; i < 200 && !has_ended(worker.child.pid); ++i) ::usleep(10'000);
+    return end_child(worker.child);
+  }
+
+  CallRecord* sum() const {
+    CallRecord* out = records_.front();
+    for (size_t r = 1; r < records_.size(); ++r)
+      for (int i = 0; i < kSlots; ++i) {
+        if (out->device[0] == 0)
+          std::copy(std::begin(records_[r]->device), std::end(records_[r]->device), out->device);
+        SlotRecord& to = out->slots[i];
+        const SlotRecord& from = records_[r]->slots[i];
+        to.calls += from.calls;
+        to.failures += from.failures;
+        to.slow += from.slow;
+        to.longest_ns = std::max<uint64_t>(to.longest_ns, from.longest_ns);
+        if (to.faults == 0) std::copy(std::begin(from.fault), std::end(from.fault), to.fault);
+        to.faults += from.faults;
+      }
+    return out;
+  }
+
+  const std::vector<Case>& all_;
+  const RunOptions& options_;
+  std::deque<Batch> waiting_;
+  std::vector<size_t> checks_;  // cases of kChecks
+  const size_t expected_;
+  std::vector<CallRecord*> records_;  // one for each process at once
+  std::vector<Worker> workers_;
+  std::map<size_t, CaseResult> results_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+Result<RunResult> run_cases(const std::vector<Case>& all, const std::vector<size_t>& which,
+                            const RunOptions& options) {
+  return Run(all, which, options).run();
+}
+
+}  // namespace stria::conformance

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/test_host.h"
+
+#include <chrono>
+#include <map>
+#include <thread>
+
+#include "stria/hal/boundary/error.h"
+#include "stria/runtime/host/host_functions.h"
+
+namespace stria::conformance {
+namespace {
+
+// Lines of a plugin's log that are kept.
+constexpr size_t kMaxLines = 1000;
+
+// Which host a table of services belongs to. Never destroyed: a plugin's thread may still ask.
+std::mutex& hosts_mutex() {
+  static auto* mutex = new std::mutex;
+  return *mutex;
+}
+std::map<stria_host*, TestHost*>& hosts() {
+  static auto* all = new std::map<stria_host*, TestHost*>;
+  return *all;
+}
+
+}  // namespace
+
+struct TestHost::Slots {
+  // Null after the host's end.
+  static TestHost* of(stria_host* host) {
+    const std::lock_guard lock(hosts_mutex());
+    const auto it = hosts().find(host);
+    return it == hosts().end() ? nullptr : it->second;
+  }
+
+  static void* allocate(stria_host* host, uint64_t bytes, uint64_t alignment) {
+    TestHost* self = of(host);
+    if (!self) return nullptr;
+    if (int64_t left = self->allocations_left_; left > 0) {
+      // The last one stays 1: from there on all fail.
+      while (left > 1 && !self->allocations_left_.compare_exchange_weak(left, left - 1)) {
+      }
+      if (left == 1) {
+        ++self->refused_;
+        return nullptr;
+      }
+    }
+    void* memory = self->services_.table().allocate(host, bytes, alignment);
+    if (memory) ++self->held_;
+    return memory;
+  }
+
+  static void free(stria_host* host, void* memory, uint64_t bytes, uint64_t alignment) {
+    TestHost* self = of(host);
+    if (!self) return;
+    if (memory) --self->held_;
+    self->services_.table().free(host, memory, bytes, alignment);
+  }
+
+  static stria_error* refused() {
+    return hal::to_error(make_error(StatusCode::unavailable, "the disk of the cache is full"));
+  }
+  static stria_error* cache_get(stria_host* host, stria_string key, stria_text_sink sink,
+                                void* state) {
+    TestHost* self = of(host);
+    if (!self || self->cache_fails_) return refused();
+    return self->services_.table().cache_get(host, key, sink, state);
+  }
+  static stria_error* cache_put(stria_host* host, stria_string key, stria_string value) {
+    TestHost* self = of(host);
+    if (!self || self->cache_fails_) return refused();
+    return self->services_.table().cache_put(host, key, value);
+  }
+};
+
+TestHost::TestHost(unsigned threads)
+    : host_([&] {
+        hal::HostFunctions functions;
+        functions.interpret = interpret_for_plugin;
+        functions.log = [this](LogLevel, std::string_view line) {
+          const std::lock_guard lock(mutex_);
+          if (log_.size() < kMaxLines) log_.emplace_back(line);
+        };
+        // A store as it is in a process that is the first of its machine.
+        struct Store {
+          std::mutex mutex;
+          std::map<std::string, std::string, std::less<>> values;
+        };
+        auto store = std::make_shared<Store>();
+        functions.cache_get = [store](std::string_view key) -> Result<std::optional<std::string>> {
+          const std::lock_guard lock(store->mutex);
+          const auto it = store->values.find(key);
+          if (it == store->values.end()) return std::optional<std::string>();
+          return std::optional<std::string>(it->second);
+        };
+        functions.cache_put = [store](std::string_view key, std::string_view value) {
+          const std::lock_guard lock(store->mutex);
+          store->values[std::string(key)] = std::string(value);
+          return Status();
+        };
+        return std::make_shared<hal::Host>(std::move(functions), threads);
+      }()),
+      services_(host_),
+      table_(services_.table()) {
+  services_.set_plugin("under test");
+  table_.allocate = Slots::allocate;
+  table_.free = Slots::free;
+  table_.cache_get = Slots::cache_get;
+  table_.cache_put = Slots::cache_put;
+  const std::lock_guard lock(hosts_mutex());
+  hosts()[table_.host] = this;
+}
+
+TestHost::~TestHost() {
+  host_->quiesce();
+  const std::lock_guard lock(hosts_mutex());
+  hosts().erase(table_.host);
+}
+
+std::string TestHost::taken(int patience_ms) const {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);
+  while (true) {
+    std::string now = services_.taken();
+    if (now.empty() || std::chrono::steady_clock::now() >= end) return now;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+std::vector<std::string> TestHost::log() const {
+  const std::lock_guard lock(mutex_);
+  return log_;
+}
+
+}  // namespace stria::conformance

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A host for a plugin under test: the product's own services, with a look at what the plugin asks
+// for, and failures where a case wants them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "stria/hal/host/host.h"
+#include "stria/hal/host/services.h"
+#include "stria/plugin.h"
+
+namespace stria::conformance {
+
+class TestHost {
+ public:
+  explicit TestHost(unsigned threads = 2);
+  ~TestHost();
+  TestHost(const TestHost&) = delete;
+  TestHost& operator=(const TestHost&) = delete;
+
+  // Valid as long as this object.
+  const stria_host_services& services() const { return table_; }
+
+  // The n-th allocation from now (1: the next) and all after it give no memory; 0: none fails.
+  void fail_allocation(int64_t n) { allocations_left_ = n; }
+  // How many allocations have failed by that.
+  int64_t allocations_refused() const { return refused_; }
+  // The same for calls of cache_put and cache_get, which fail with unavailable.
+  void fail_cache(bool fail) { cache_fails_ = fail; }
+  // What the plugin has taken and not given back: "1 kernel"; "" if nothing. Waits for up to
+  // `patience_ms` until that is so: work in flight holds memory.
+  std::string taken(int patience_ms = 0) const;
+  int64_t allocations_held() const { return held_; }
+  std::vector<std::string> log() const;
+
+ private:
+  struct Slots;
+  std::shared_ptr<hal::Host> host_;
+  hal::Services services_;
+  stria_host_services table_{};
+  std::atomic<int64_t> allocations_left_{0}, held_{0}, refused_{0};
+  std::atomic<bool> cache_fails_{false};
+  mutable std::mutex mutex_;
+  std::vector<std::string> log_;  // guarded by mutex_
+};
+
+}  // namespace stria::conformance

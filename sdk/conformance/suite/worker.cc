@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suite/worker.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <exception>
+#include <nlohmann/json.hpp>
+
+#include "stria/base/shown_text.h"
+
+namespace stria::conformance {
+namespace {
+
+using Json = nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+// How often a case runs whose process holds more of the host's after it than before: what a plugin
+// makes once for all its work is no leak.
+constexpr int kLeakRuns = 3;
+// How long work in flight may take to give back what it holds.
+constexpr int kLeakPatienceMs = 300;
+
+void send(int pipe, const Json& message) {
+  // Texts come from plugins: bytes that are no UTF-8 are replaced.
+  // A plugin may have written half a line into any descriptor: ours begins with an end of line.
+  const std::string line =
+      "\n" + message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  for (size_t done = 0; done < line.size();) {
+    const ssize_t count = ::write(pipe, line.data() + done, line.size() - done);
+    if (count < 0 && errno != EINTR) ::_exit(1);
+    if (count > 0) done += static_cast<size_t>(count);
+  }
+}
+
+// The first fault that is in `record` and was not there when `seen` were counted; "" if there is
+// none.
+std::string new_fault(const CallRecord& record, std::vector<uint32_t>& seen) {
+  std::string out;
+  seen.resize(kSlots);
+  for (int i = 0; i < kSlots; ++i) {
+    const uint32_t now = record.slots[i].faults;
+    if (now != seen[static_cast<size_t>(i)] && out.empty()) out = record.slots[i].fault;
+    seen[static_cast<size_t>(i)] = now;
+  }
+  return out;
+}
+
+Finding run_once(const Case& c, Subject& subject) {
+  try {
+    return c.run(subject);
+  } catch (const std::bad_alloc&) {
+    return make_error(StatusCode::out_of_memory, "the suite has no memory left for this case");
+  } catch (const std::exception& error) {
+    return internal_error("the suite's own code threw: {}", error.what());
+  }
+}
+
+// Waits until the plugin holds at most `before` allocations; how many it holds in the end.
+int64_t held(const TestHost& host, int64_t before) {
+  const auto end = Clock::now() + std::chrono::milliseconds(kLeakPatienceMs);
+  while (host.allocations_held() > before && Clock::now() < end) ::usleep(1000);
+  return host.allocations_held();
+}
+
+Finding run_case(const Case& c, Subject& subject) {
+  if (c.place == Place::bare) return run_once(c, subject);
+  if (Status status = subject.open(); !status.ok())
+    return status.with_context("before the case began");
+  const int64_t first = subject.host().allocations_held();
+  Finding finding = run_once(c, subject);
+  if (c.place != Place::shared || finding.ending() != Ending::pass) return finding;
+  int64_t before = first;
+  for (int run = 1;; ++run) {
+    const int64_t now = held(subject.host(), before);
+    if (now <= before) return finding;
+    if (run == kLeakRuns)
+      return Finding::leak(fmt::format(
+          "the plugin holds {} allocations of the host's more after {} runs of this case than "
+          "before, and more after each",
+          now - first, run));
+    before = now;
+    finding = run_once(c, subject);
+    if (finding.ending() != Ending::pass) return finding;
+  }
+}
+
+}  // namespace
+
+void run_cases_here(const std::vector<Case>& all, const std::vector<size_t>& cases,
+                    const SubjectOptions& options, int pipe) {
+  Subject subject(options);
+  std::vector<uint32_t> seen;
+  new_fault(*options.record, seen);
+  for (const size_t index : cases) {
+    const Case& c = all[index];
+    send(pipe, {{"begin", index}});
+    const auto begin = Clock::now();
+    Finding finding = run_case(c, subject);
+    const std::string fault = new_fault(*options.record, seen);
+    if (!fault.empty() && is_good(finding.ending())) finding = Finding(broken("{}", fault));
+    send(pipe, {{"end", index},
+                {"ending", name_of(finding.ending())},
+                {"text", shown_message(finding.text())},
+                {"seconds", std::chrono::duration<double>(Clock::now() - begin).count()}});
+  }
+  // What destructors of plugins, drivers and sanitizers would do at exit is tried by cases that
+  // are about it.
+  ::_exit(0);
+}
+
+std::optional<WorkerMessage> parse_message(std::string_view line) {
+  try {
+    const Json message = Json::parse(line);
+    WorkerMessage out;
+    if (message.contains("begin")) {
+      out.index = message.at("begin");
+      return out;
+    }
+    out.kind = WorkerMessage::Kind::end;
+    out.index = message.at("end");
+    out.text = message.at("text");
+    out.seconds = message.at("seconds");
+    const std::string ending = message.at("ending");
+    for (int i = 0; i < kEndings; ++i)
+      if (name_of(static_cast<Ending>(i)) == ending) {
+        out.ending = static_cast<Ending>(i);
+        return out;
+      }
+  } catch (const Json::exception&) {
+  }
+  return std::nullopt;
+}
+
+}  // namespace stria::conformance

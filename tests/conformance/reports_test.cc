@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expected failures, verdicts, and the reports, which hold whatever a plugin prints.
+#include "reports/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "reports/markup.h"
+#include "suite/expected.h"
+
+namespace stria::conformance {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Case named(const std::string& name, Level level) {
+  Case c;
+  c.name = name;
+  c.level = level;
+  c.sentence = "It is \"right\" & <well>.";
+  c.run = [](Subject&) { return Finding(); };
+  return c;
+}
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = {named("P.a", Level::loads), named("M.b", Level::right),
+                                        named("M.c", Level::right), named("T.d", Level::robust)};
+  return all;
+}
+
+Report report_of(std::vector<CaseResult> results, Level asked) {
+  Report report;
+  report.plugin = "acme";
+  report.version = "1.0";
+  report.directory = "/opt/acme's plugins";
+  report.all = &cases();
+  report.results = std::move(results);
+  report.verdict = verdict_of(cases(), report.results, asked, true);
+  return report;
+}
+
+TEST(Expected, IsReadWithItsMistakes) {
+  const auto good = parse_expected(
+      "# a list\n\nM.b 2027-01-31 the unit rounds # really\nT.* 2026-12-01 x", "list");
+  ASSERT_TRUE(good.ok());
+  ASSERT_EQ(good->size(), 2u);
+  EXPECT_EQ(good->at(0).cases, "M.b");
+  EXPECT_EQ(good->at(0).until, "2027-01-31");
+  EXPECT_EQ(good->at(0).reason, "the unit rounds");
+  EXPECT_EQ(good->at(1).line, 4);
+  const auto bad = parse_expected("M.b\nM.c 2027-13-01 why\nM.d 2027-01-01\n", "list").status();
+  EXPECT_THAT(bad.message(),
+              AllOf(HasSubstr("list:1: '' is no day"), HasSubstr("list:2: '2027-13-01' is no day"),
+                    HasSubstr("list:3: M.d has no reason")));
+}
+
+TEST(Expected, TurnsFailuresUntilTheirDay) {
+  const auto expected = parse_expected("M.* 2027-01-31 known\n", "list");
+  ASSERT_TRUE(expected.ok());
+  std::vector<CaseResult> results = {{0, Ending::fail, "bad"},
+                                     {1, Ending::crash, "bad"},
+                                     {2, Ending::pass, ""},
+                                     {3, Ending::skip, "none"}};
+  std::vector<CaseResult> later = results;
+  apply_expected(*expected, "2027-01-31", cases(), results);
+  EXPECT_EQ(results[0].ending, Ending::fail);
+  EXPECT_EQ(results[1].ending, Ending::xfail);
+  EXPECT_EQ(results[2].ending, Ending::xpass);
+  EXPECT_EQ(results[3].ending, Ending::skip);
+  apply_expected(*expected, "2027-02-01", cases(), later);
+  EXPECT_EQ(later[1].ending, Ending::crash);
+  EXPECT_EQ(later[2].ending, Ending::pass);
+}
+
+TEST(Verdict, IsTheHighestLevelThatHolds) {
+  const auto level = [](std::vector<CaseResult> results) {
+    return report_of(std::move(results), Level::robust).verdict.level;
+  };
+  EXPECT_EQ(
+      level({{0, Ending::pass}, {1, Ending::pass}, {2, Ending::unsupported}, {3, Ending::skip}}),
+      3);
+  EXPECT_EQ(level({{0, Ending::pass}, {1, Ending::pass}, {2, Ending::pass}, {3, Ending::leak}}), 2);
+  EXPECT_EQ(level({{0, Ending::pass}, {1, Ending::xfail}, {2, Ending::pass}, {3, Ending::pass}}),
+            1);
+  EXPECT_EQ(level({{0, Ending::crash}, {1, Ending::pass}, {2, Ending::pass}, {3, Ending::pass}}),
+            0);
+  EXPECT_EQ(level({}), 0);
+}
+
+TEST(Reports, HoldWhateverAPluginPrints) {
+  const std::string odd = "ends ]]> </pre><script>x</script> \x1b[31m \xff\xfe \"q\" & \x01";
+  Report report = report_of({{0, Ending::pass},
+                             {1, Ending::crash, "crashed: " + odd, odd, 0.5},
+                             {2, Ending::skip, "none"},
+                             {3, Ending::hang, "did not end"}},
+                            Level::robust);
+  const std::string text = text_report(report, false);
+  EXPECT_THAT(text, AllOf(HasSubstr("CRASH   M.b"), HasSubstr("rule    \"It is \"right\""),
+                          HasSubstr("stria conform '/opt/acme'\\''s plugins' --level 2 --only M.b"),
+                          HasSubstr("level 1 of 3 asked for (loads)"), Not(HasSubstr("M.c"))));
+  const auto json = nlohmann::json::parse(json_report(report));
+  EXPECT_EQ(json.at("level"), 1);
+  EXPECT_EQ(json.at("cases").size(), 4u);
+  EXPECT_EQ(json.at("cases")[1].at("ending"), "CRASH");
+  EXPECT_EQ(json.at("groups").at("M").at("SKIP"), 1);
+  const std::string junit = junit_report(report), html = html_report(report);
+  for (const std::string& page : {junit, html}) {
+    EXPECT_THAT(page, Not(HasSubstr("<script>")));
+    EXPECT_EQ(page.find('\x1b'), std::string::npos);
+    EXPECT_EQ(page.find('\xff'), std::string::npos);
+  }
+  EXPECT_THAT(
+      junit, AllOf(HasSubstr("<testsuite name=\"memory\" tests=\"2\" failures=\"1\" skipped=\"1\""),
+                   HasSubstr("type=\"HANG\"")));
+  EXPECT_THAT(html, AllOf(HasSubstr("<!doctype html>"), Not(HasSubstr("http://")),
+                          Not(HasSubstr("https://"))));
+  EXPECT_EQ(nlohmann::json::parse(badge(report)).at("message"), "level 1");
+}
+
+TEST(Markup, KeepsWhatXmlKnows) {
+  EXPECT_EQ(escaped("a<b>&\"c\" ä €\n"), "a&lt;b&gt;&amp;&quot;c&quot; ä €\n");
+  EXPECT_EQ(escaped(std::string_view("\0x\xc3", 3)), "\xef\xbf\xbdx\xef\xbf\xbd");
+  EXPECT_EQ(escaped("\xed\xa0\x80"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");  // half of a pair
+}
+
+}  // namespace
+}  // namespace stria::conformance

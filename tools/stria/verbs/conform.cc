@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verbs/conform.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "output_files.h"
+#include "reports/report.h"
+#include "stria/base/file.h"
+#include "stria/base/shown_text.h"
+#include "stria/base/text.h"
+#include "stria/hal/files/inside_file.h"
+#include "stria/hal/files/sha256.h"
+#include "stria/hal/host/host.h"
+#include "suite/all_cases.h"
+#include "suite/expected.h"
+#include "suite/runner.h"
+#include "suite/verdict.h"
+
+namespace stria::command {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace stria::conformance;
+using Clock = std::chrono::steady_clock;
+
+// The signal that asks to stop; 0: none. Children are ended before this process is.
+std::atomic<bool> stop{false};
+std::atomic<int> stop_signal{0};
+constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+void take_stop_signals() {
+  struct sigaction action{};
+  action.sa_handler = [](int number) {
+    stop_signal = number;
+    stop = true;
+  };
+  for (const int number : kStopSignals) ::sigaction(number, &action, nullptr);
+}
+
+// Ends as the signal would have ended it.
+void end_by_signal() {
+  if (const int number = stop_signal; number != 0) {
+    ::signal(number, SIG_DFL);
+    ::raise(number);
+  }
+}
+
+// A folder that goes with everything in it.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string name = (fs::temp_directory_path() / "stria-conform-XXXXXX").string();
+    if (::mkdtemp(name.data())) path_ = name;
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder() {
+    std::error_code error;
+    if (!path_.empty()) fs::remove_all(path_, error);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+// "AMD EPYC 9R14, 8 cores, 23 GiB, Linux 6.1".
+std::string machine() {
+  std::string processor = "a processor";
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind("model name", 0) == 0) {
+      processor = trim(std::string_view(line).substr(line.find(':') + 1));
+      break;
+    }
+  utsname system{};
+  ::uname(&system);
+  const auto pages = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES));
+  const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  return fmt::format("{}, {} cores, {} GiB, {} {}", hal::one_line(processor), hal::usable_cores(),
+                     (pages * page) >> 30, system.sysname, system.release);
+}
+
+// A line on a terminal that is written over.
+class ProgressLine {
+ public:
+  ProgressLine() : shown_(::isatty(STDERR_FILENO) == 1) {}
+  ~ProgressLine() {
+    if (shown_) std::fprintf(stderr, "\r\033[K");
+  }
+  void show(size_t done, size_t all) {
+    if (!shown_ || Clock::now() < next_) return;
+    next_ = Clock::now() + std::chrono::milliseconds(100);
+    constexpr size_t kWidth = 30;
+    const size_t full = all == 0 ? 0 : done * kWidth / all;
+    std::fprintf(stderr, "\r[%s%s] %zu of %zu cases", std::string(full, '=').c_str(),
+                 std::string(kWidth - full, ' ').c_str(), done, all);
+  }
+
+ private:
+  const bool shown_;
+  Clock::time_point next_{};
+};
+
+void print_list(const std::vector<Case>& all, const std::vector<size_t>& which) {
+  for (const size_t index : which)
+    std::printf("%-40s level %d  \"%s\"\n", all[index].name.c_str(),
+                static_cast<int>(all[index].level), std::string(all[index].sentence).c_str());
+}
+
+// What the directory and its manifest say, as far as they say anything.
+void describe(const fs::path& directory, Report& report) {
+  report.directory = directory.string();
+  report.plugin = hal::one_line(directory.filename().string());
+  const auto manifest = hal::read_manifest(directory);
+  if (!manifest.ok()) return;
+  report.plugin = manifest->id;
+  report.version = manifest->version;
+  report.vendor = manifest->vendor;
+  constexpr size_t kMaxLibrary = size_t{1} << 30;
+  if (const auto bytes = hal::read_inside(directory, manifest->library, kMaxLibrary, "it");
+      bytes.ok())
+    report.sha256 = hal::sha256(*bytes);
+}
+
+Outcome write_reports(const ConformOptions& options, const Report& report) {
+  std::vector<FileText> files;
+  if (!options.junit.empty()) files.push_back({options.junit, junit_report(report)});
+  if (!options.html.empty()) files.push_back({options.html, html_report(report)});
+  if (!options.badge.empty()) files.push_back({options.badge, badge(report)});
+  STRIA_FAIL_IF_ERROR(ExitCode::program, write_files(files));
+  return Outcome();
+}
+
+Outcome check_files(const ConformOptions& options) {
+  std::vector<NamedFile> written;
+  for (const auto& [option, file] : {std::pair{"--junit", &options.junit},
+                                     {"--html", &options.html},
+                                     {"--badge", &options.badge}}) {
+    if (file->empty()) continue;
+    written.push_back({option, *file});
+    STRIA_FAIL_IF_ERROR(ExitCode::program, check_writable(*file));
+  }
+  return check_files_differ(written, {});
+}
+
+}  // namespace
+
+Outcome conform(const ConformOptions& options) {
+  std::error_code error;
+  const fs::path directory = fs::canonical(options.directory, error);
+  if (error || !fs::is_directory(directory, error))
+    return Outcome(ExitCode::program,
+                   not_found("'{}' is no folder of a plugin: {}", options.directory,
+                             error ? error.message() : "it is a file"));
+  if (!fs::exists(directory / "plugin.json", error))
+    return Outcome(
+        ExitCode::program,
+        not_found("'{}' is no folder of a plugin: it has no plugin.json", options.directory));
+  STRIA_FAIL_IF(check_files(options));
+  STRIA_OR_FAIL(const std::vector<ExpectedFailure> expected, ExitCode::program,
+                read_expected(directory));
+  const std::vector<Case> all = all_cases(directory);
+  const auto level = static_cast<Level>(options.level);
+  STRIA_OR_FAIL(const std::vector<size_t> which, ExitCode::usage,
+                selected(all, level, options.only));
+  if (options.list) {
+    print_list(all, which);
+    return Outcome();
+  }
+  const ScratchFolder scratch;
+  if (scratch.path().empty())
+    return Outcome(ExitCode::program,
+                   make_error(StatusCode::unavailable, "no folder can be made in '{}'",
+                              fs::temp_directory_path().string()));
+
+  const auto begin = Clock::now();
+  take_stop_signals();
+  RunOptions run;
+  run.subject = {directory, options.device, nullptr, scratch.path()};
+  run.jobs = static_cast<int>(options.jobs != 0 ? options.jobs : hal::usable_cores());
+  run.patience = options.patience;
+  run.stop = &stop;
+  RunResult result;
+  {
+    ProgressLine line;
+    run.progress = [&line](size_t done, size_t count) { line.show(done, count); };
+    STRIA_OR_FAIL(result, ExitCode::program, run_cases(all, which, run));
+  }
+  apply_expected(expected, today(), all, result.cases);
+  Report report;
+  describe(directory, report);
+  report.device = result.record->device;
+  report.suite = "stria " STRIA_VERSION;
+  report.machine = machine();
+  report.day = today();
+  report.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  report.all = &all;
+  report.results = std::move(result.cases);
+  report.verdict = verdict_of(all, report.results, level, options.only.empty() && !result.stopped);
+  const std::string text =
+      options.json ? json_report(report) : text_report(report, options.all_cases);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (result.stopped) {
+    std::fflush(stdout);
+    end_by_signal();
+  }
+  STRIA_FAIL_IF(write_reports(options, report));
+  if (report.verdict.holds()) return Outcome();
+  return Outcome(ExitCode::device,
+                 make_error(StatusCode::failed_precondition, "{} does not reach level {}: {}",
+                            report.plugin, options.level, summary_of(report)));
+}
+
+}  // namespace stria::command
