@@ -32,7 +32,7 @@ foreach(file core/cost/README.md core/cost/block/README.md core/cost/core/README
 endforeach()
 
 # Everything that is installed, and nothing else: `cmake --install` works when it is built.
-add_custom_target(stria_package DEPENDS stria stria_plugins stria_shared stria_probe)
+add_custom_target(stria_package DEPENDS stria stria_plugins stria_shared stria_probe stria_isolated)
 if(TARGET stria_reader_file)
   add_dependencies(stria_package stria_reader_file)
 endif()

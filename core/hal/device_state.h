@@ -55,6 +55,7 @@ struct PluginState {
   const std::string* watched_name = nullptr;            // the manifest's id, for the watchdog
   std::chrono::milliseconds time_limit{0};              // of each call that has one
   Reader reader = Reader::user;                         // of what its errors say
+  bool always_back = false;                             // no call of it hangs
   std::array<std::atomic<int64_t>, kNounCount> live{};  // handles alive, by noun
 
   PluginState() = default;
@@ -68,7 +69,7 @@ struct PluginState {
   STRIA_SEES_THREADS_END Status call(std::string_view slot, stria_error* (*function)(Params...),
                                      Args... args) const {
     const CallInFlight in_flight(manifest.id.c_str(), slot);
-    const Watchdog::Call watched(services->host().watchdog(), watched_name, slot.data());
+    const Watchdog::Call watched(watchdog(), watched_name, slot.data());
     stria_error* error = nullptr;
     try {
       error = function(args...);
@@ -95,7 +96,7 @@ struct PluginState {
   STRIA_SEES_THREADS_END Status call(std::string_view slot, void (*function)(Params...),
                                      Args... args) const {
     const CallInFlight in_flight(manifest.id.c_str(), slot);
-    const Watchdog::Call watched(services->host().watchdog(), watched_name, slot.data());
+    const Watchdog::Call watched(watchdog(), watched_name, slot.data());
     try {
       function(args...);
     } catch (const abi::__forced_unwind&) {
@@ -116,6 +117,7 @@ struct PluginState {
     live[static_cast<size_t>(noun)].fetch_add(change, std::memory_order_relaxed);
   }
 
+  const Watchdog* watchdog() const { return always_back ? nullptr : services->host().watchdog(); }
   Status thrown(std::string_view slot) const;
   Status failed(std::string_view slot, stria_error* error) const;
   // `status` with the plugin and the slot before it.

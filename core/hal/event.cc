@@ -132,7 +132,7 @@ struct Event::State {
     const PluginState& plugin = *device->plugin;
     const char* const name = "event.status";
     const CallInFlight in_flight(plugin.manifest.id.c_str(), name);
-    const Watchdog::Call watched(plugin.services->host().watchdog(), plugin.watched_name, name);
+    const Watchdog::Call watched(plugin.watchdog(), plugin.watched_name, name);
     try {
       return take_error(table().status(handle), plugin.reader);
     } catch (...) {
@@ -230,7 +230,7 @@ Result<Event> Event::end() const {
 
 Status Event::signal(const Status& outcome) const {
   if (!state_) return make_error(StatusCode::failed_precondition, "there is no event to signal");
-  stria_error* error = to_error(outcome);
+  stria_error* error = to_error_of_work(outcome);
   Status status =
       state_->device->plugin->call("event.signal", state_->table().signal, state_->handle,
                                    static_cast<const stria_error*>(error));

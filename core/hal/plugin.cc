@@ -60,7 +60,7 @@ VersionRange copied(const stria_version_range* range) {
 }
 
 // Asks the plugin for its tables and compares what it says of itself.
-Status query_plugin(stria_plugin_query_function query, PluginState& state) {
+Status query_plugin(const QueryFunction& query, PluginState& state) {
   stria_version_range abi = to_c(kHostAbi), stripe = to_c(kHostStripe);
   stria_host_info host{};
   host.size = sizeof host;
@@ -74,7 +74,13 @@ Status query_plugin(stria_plugin_query_function query, PluginState& state) {
   host.build = stria::hal::to_c("stria, " __VERSION__);
   stria_plugin_info info{};
   info.size = sizeof info;
-  Status refused = state.call(kQuery, query, static_cast<const stria_host_info*>(&host), &info);
+  using Ask = stria_error* (*)(const QueryFunction*, const Manifest*, const stria_host_info*,
+                               stria_plugin_info*);
+  const Ask ask = [](const QueryFunction* function, const Manifest* manifest,
+                     const stria_host_info* says,
+                     stria_plugin_info* answer) { return (*function)(*manifest, says, answer); };
+  Status refused = state.call(kQuery, ask, &query, static_cast<const Manifest*>(&state.manifest),
+                              static_cast<const stria_host_info*>(&host), &info);
   // The ranges are filled in even by a plugin that refuses, so that both can be said.
   uint32_t abi_minor = 0, stripe_minor = 0;
   if (refused.ok() || refused.code() == StatusCode::incompatible) {
@@ -157,6 +163,12 @@ STRIA_SEES_THREADS_END Status open_library(const std::filesystem::path& file, co
   return Status();
 }
 
+QueryFunction own_query(stria_plugin_query_function query) {
+  return [query](const Manifest&, const stria_host_info* host, stria_plugin_info* info) {
+    return query(host, info);
+  };
+}
+
 }  // namespace
 
 std::string_view name_of(Step step) {
@@ -192,7 +204,7 @@ struct PluginLoad {
   bool step(Step step, const std::string& what, std::function<Status()> work) {
     const KeptSignals signals;
     TimedCall call(std::move(work));
-    return this->step(step, call.outcome(options.time_limit, what));
+    return this->step(step, call.outcome(state->time_limit, what));
   }
 
   bool versions() {
@@ -203,7 +215,7 @@ struct PluginLoad {
   }
 
   // With load_mutex() held.
-  void bring_to_life(stria_plugin_query_function query) {
+  void bring_to_life(QueryFunction query) {
     state->manifest = result.manifest;
     state->process = ::getpid();
     state->services->set_plugin(state->manifest.id);
@@ -212,16 +224,20 @@ struct PluginLoad {
     if (!step(Step::query, name + kQuery,
               [state = state, query] { return query_plugin(query, *state); }))
       return;
-    if (!step(Step::create, name + "driver.create",
-              [state = state, text = options.driver_options] { return create(*state, text); }))
+    if (!step(
+            Step::create, name + "driver.create",
+            [state = state, text = options.driver_options, extensions = options.driver_extensions] {
+              return create(*state, text, extensions);
+            }))
       return;
     result.plugin.state_ = state;
   }
 
-  static Status create(PluginState& state, const std::string& options) {
+  static Status create(PluginState& state, const std::string& options, const void* extensions) {
     const std::string directory = state.directory.string();
     stria_driver_options driver_options{};
     driver_options.size = sizeof driver_options;
+    driver_options.next = extensions;
     driver_options.directory = stria::hal::to_c(directory);
     driver_options.options = stria::hal::to_c(options);
     driver_options.services = &state.services->table();
@@ -253,6 +269,14 @@ LoadResult load_plugin(const std::filesystem::path& directory, const std::shared
   if (!load.versions()) return result;
   const std::filesystem::path file = home / manifest->library;
   if (!load.step(Step::elf, check_shared_object(file, kQuery))) return result;
+  if (options.stand_in) {
+    load.state->always_back = true;
+    load.state->time_limit = std::chrono::hours(24 * 366);
+    std::lock_guard lock(load_mutex());
+    restrict_environment_once(is_elevated());
+    load.bring_to_life(options.stand_in);
+    return result;
+  }
   if (Verdict seen = probe_plugin(home, *manifest, options.probe, options.time_limit);
       !seen.status.ok()) {
     load.step(seen.step, std::move(seen.status));
@@ -265,7 +289,7 @@ LoadResult load_plugin(const std::filesystem::path& directory, const std::shared
                                 [state = load.state, file, id = manifest->id, query] {
                                   return open_library(file, id, state->library, *query);
                                 });
-  if (opened) load.bring_to_life(*query);
+  if (opened) load.bring_to_life(own_query(*query));
   return result;
 }
 
@@ -276,7 +300,7 @@ LoadResult adopt_plugin(Manifest manifest, stria_plugin_query_function query,
   load.state->services = std::make_shared<Services>(host);
   if (!load.versions()) return load.result;
   std::lock_guard lock(load_mutex());
-  load.bring_to_life(query);
+  load.bring_to_life(own_query(query));
   return load.result;
 }
 

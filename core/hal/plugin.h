@@ -71,12 +71,18 @@ class Plugin {
   // if it takes longer than the time limit it was loaded with: its thread is left behind.
   Status shutdown();
 
+  const std::shared_ptr<PluginState>& state() const { return state_; }
+
  private:
   friend struct PluginLoad;
   std::shared_ptr<PluginState> state_;
 };
 
 inline constexpr std::chrono::milliseconds kTimeLimit{5000};
+
+// stria_plugin_query of the plugin with that manifest.
+using QueryFunction =
+    std::function<stria_error*(const Manifest&, const stria_host_info*, stria_plugin_info*)>;
 
 // How a plugin that has not been seen to behave is tried in a process of its own (probe.h).
 struct ProbeOptions {
@@ -99,6 +105,10 @@ struct LoadOptions {
   std::chrono::milliseconds time_limit = kTimeLimit;
   ProbeOptions probe;
   std::function<void(const Verdict&)> on_verdict;  // told each verdict at once; may be empty
+  // May be empty. Asked for the tables instead of the plugin: its shared object is checked as ever,
+  // not tried nor loaded (isolation/isolate.h). What it gives keeps the limits of time itself.
+  QueryFunction stand_in;
+  const void* driver_extensions = nullptr;  // stria_driver_options.next
 };
 
 struct LoadResult {

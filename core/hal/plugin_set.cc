@@ -72,6 +72,7 @@ class PluginSetLoad {
     PluginRecord record;
     record.directory = candidate.directory;
     record.origin = candidate.origin;
+    record.isolated = options_.stand_in != nullptr;
     record.id = shown_name(candidate.directory.filename().string());
     if (record.id.empty())
       record.id = shown_name(candidate.directory.parent_path().filename().string());
@@ -102,6 +103,8 @@ class PluginSetLoad {
     load.probe = options_.probe;
     load.probe.environment = environment();
     load.on_verdict = options_.on_verdict;
+    load.stand_in = options_.stand_in;
+    load.driver_extensions = options_.driver_extensions;
     load.reader = is_own_place(record.origin) ? Reader::author : options_.reader;
     if (auto it = options_.driver_options.find(record.id); it != options_.driver_options.end())
       load.driver_options = it->second;
@@ -164,9 +167,11 @@ class PluginSetLoad {
     if (listing.finished) return;
     listing.finished = true;
     PluginRecord& record = records_[listing.record];
-    const bool back = listing.call.done_within(options_.time_limit);
-    Status status = listing.call.outcome(options_.time_limit,
-                                         fmt::format("plugin {}: driver.enumerate", record.id));
+    // What keeps the limit itself is waited for.
+    const auto limit = options_.stand_in ? 2 * options_.time_limit : options_.time_limit;
+    const bool back = listing.call.done_within(limit);
+    Status status =
+        listing.call.outcome(limit, fmt::format("plugin {}: driver.enumerate", record.id));
     if (status.ok()) record.devices = std::move(*listing.devices);
     record.verdicts.push_back({Step::enumerate, std::move(status)});
     if (options_.on_verdict) options_.on_verdict(record.verdicts.back());

@@ -38,6 +38,9 @@ struct SearchOptions {
   // Who reads messages about plugins; those in a place of the user's (is_own_place) are for their
   // author anyway.
   Reader reader = Reader::user;
+  // As in LoadOptions.
+  QueryFunction stand_in;
+  const void* driver_extensions = nullptr;
   // Told each verdict at once, for who must know how far a plugin came when it ends the process.
   std::function<void(const Verdict&)> on_verdict;
 };
@@ -62,7 +65,8 @@ std::vector<FoundPlugin> find_plugins(const SearchOptions& options);
 struct PluginRecord {
   std::filesystem::path directory;
   std::string origin;
-  std::string id;  // the manifest's, or the directory's name if that could not be read
+  std::string id;         // the manifest's, or the directory's name if that could not be read
+  bool isolated = false;  // SearchOptions::stand_in stands for it
   std::vector<Verdict> verdicts;
   Plugin plugin;                    // valid if it could be loaded and does not hang
   std::vector<DeviceInfo> devices;  // of the last enumeration

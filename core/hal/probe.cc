@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/hal/probe.h"
 
-#include <fcntl.h>
 #include <glob.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,6 +20,7 @@
 #include "stria/hal/files/disk_cache.h"
 #include "stria/hal/files/own_files.h"
 #include "stria/hal/files/sha256.h"
+#include "stria/hal/guard/child_process.h"
 
 namespace stria::hal {
 namespace {
@@ -102,39 +99,6 @@ std::string identity_of(const fs::path& directory, const fs::path& program,
 
 // ---- the child process
 
-struct Pipe {
-  int read = -1, write = -1;
-  bool open() {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) return false;
-    read = ends[0];
-    write = ends[1];
-    ::fcntl(read, F_SETFL, O_NONBLOCK);
-    return true;
-  }
-  void close_write() {
-    if (write >= 0) ::close(write);
-    write = -1;
-  }
-  ~Pipe() {
-    close_write();
-    if (read >= 0) ::close(read);
-  }
-};
-
-// Appends what there is; false once nobody can write any more.
-bool drain(int file, std::string& to, size_t keep_last) {
-  char chunk[4096];
-  while (true) {
-    const ssize_t count = ::read(file, chunk, sizeof chunk);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return errno == EAGAIN;
-    if (count == 0) return false;
-    to.append(chunk, static_cast<size_t>(count));
-    if (to.size() > 2 * keep_last) to.erase(0, to.size() - keep_last);
-  }
-}
-
 // A run of the probe, from its start to its end.
 class ProbeRun {
  public:
@@ -142,38 +106,14 @@ class ProbeRun {
                const Environment& environment) {
     if (!report_.open() || !words_.open())
       return make_error(StatusCode::unavailable, "no pipe: {}", std::strerror(errno));
-    posix_spawn_file_actions_t files;
-    ::posix_spawn_file_actions_init(&files);
-    ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_adddup2(&files, words_.write, STDOUT_FILENO);
-    ::posix_spawn_file_actions_adddup2(&files, words_.write, STDERR_FILENO);
-    // Onto itself it would keep its close-on-exec flag; glibc clears it then.
-    ::posix_spawn_file_actions_adddup2(&files, report_.write, kReport);
-    posix_spawnattr_t attributes;
-    ::posix_spawnattr_init(&attributes);
-    // A group of its own: what the plugin leaves behind ends with it.
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::posix_spawnattr_setsigmask(&attributes, &none);
-    const std::string folder = directory.string();
-    const std::string limit = std::to_string(step.count());
-    const std::string program = probe.string();
-    const char* arguments[] = {program.c_str(), folder.c_str(), limit.c_str(), nullptr};
-    std::vector<char*> variables;
-    for (const std::string& variable : environment)
-      variables.push_back(const_cast<char*>(variable.c_str()));
-    variables.push_back(nullptr);
-    const int failed = ::posix_spawn(&child_, program.c_str(), &files, &attributes,
-                                     const_cast<char**>(arguments), variables.data());
-    ::posix_spawnattr_destroy(&attributes);
-    ::posix_spawn_file_actions_destroy(&files);
+    const Status started = child_.start(
+        {probe,
+         {directory.string(), std::to_string(step.count())},
+         environment,
+         {{words_.write, STDOUT_FILENO}, {words_.write, STDERR_FILENO}, {report_.write, kReport}}});
     report_.close_write();
     words_.close_write();
-    if (failed != 0)
-      return make_error(StatusCode::unavailable, "cannot start '{}': {}{}", program,
-                        std::strerror(failed), failed == EAGAIN ? ": see ulimit -u" : "");
-    return Status();
+    return started;
   }
 
   // Until the child has ended or is silent for `patience`.
@@ -184,23 +124,17 @@ class ProbeRun {
       // Ends of pipes may live on in what the plugin has started: the child's end is asked for too.
       ::poll(waits, 2, 10);
       const size_t said = report_text_.size();
-      const pid_t ended = ::waitpid(child_, &wait_status_, WNOHANG);
-      running = ended == 0;
-      // Nobody says how: the application ignores SIGCHLD, or has waited for all that there is.
-      end_is_known_ = ended >= 0;
+      running = !child_.ended();
       const bool open = drain(report_.read, report_text_, kMaxReport);
       (void)drain(words_.read, words_text_, kMaxWords);
       if (report_text_.size() != said) last = Clock::now();
       if (running && !open) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       if (running && Clock::now() - last > patience) {
         hangs_ = true;
-        ::kill(-child_, SIGKILL);
-        ::kill(child_, SIGKILL);
-        ::waitpid(child_, &wait_status_, 0);
+        child_.end();
         running = false;
       }
     }
-    ::kill(-child_, SIGKILL);  // whatever it has left behind
   }
 
   // The step that was begun last and not ended, and what was wrong: ok if nothing was.
@@ -223,19 +157,11 @@ class ProbeRun {
       return {step, make_error(StatusCode::deadline_exceeded,
                                "{}it has not returned within the limit of {} ms, {}{}", who,
                                limit.count(), began, last_words())};
-    if (wrong.empty()) wrong = end_of_process();
+    if (wrong.empty()) wrong = child_.how_it_ended();
     return {step, make_error(kPluginFault, "{}{}, {}{}", who, wrong, began, last_words())};
   }
 
  private:
-  std::string end_of_process() const {
-    if (!end_is_known_)
-      return "it ended the process, and the system does not say how, as this application ignores "
-             "SIGCHLD or waits for every child of its own";
-    if (WIFSIGNALED(wait_status_))
-      return fmt::format("it crashed ({})", ::strsignal(WTERMSIG(wait_status_)));
-    return fmt::format("it ended the process with exit code {}", WEXITSTATUS(wait_status_));
-  }
   std::string last_words() const {
     const std::string words(trim(words_text_));
     if (words.empty()) return "";
@@ -243,23 +169,14 @@ class ProbeRun {
   }
 
   Pipe report_, words_;
-  pid_t child_ = -1;
-  int wait_status_ = 0;
-  bool hangs_ = false, end_is_known_ = true;
+  ChildProcess child_;
+  bool hangs_ = false;
   std::string report_text_, words_text_;
 };
 
 }  // namespace
 
-fs::path find_probe() {
-  for (const fs::path& file : {own_executable(), own_library()}) {
-    if (file.empty()) continue;
-    std::error_code error;
-    fs::path probe = file.parent_path().parent_path() / "lib/stria/stria_probe";
-    if (fs::is_regular_file(probe, error)) return probe;
-  }
-  return {};
-}
+fs::path find_probe() { return own_program("stria_probe"); }
 
 Verdict probe_plugin(const fs::path& directory, const Manifest& manifest,
                      const ProbeOptions& options, std::chrono::milliseconds time_limit) {

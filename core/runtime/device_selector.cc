@@ -76,6 +76,10 @@ Result<DeviceSelector> parse_device_selector(std::string_view text) {
         "the device selector is empty; it is PLUGIN, PLUGIN:N, PLUGIN:NAME or auto");
   const std::string shown = shown_name(text);
   DeviceSelector selector;
+  if (text.starts_with(kIsolated)) {
+    selector.isolated = true;
+    text.remove_prefix(kIsolated.size());
+  }
   if (text == "auto") {
     selector.automatic = true;
     return selector;

@@ -11,10 +11,13 @@
 namespace stria {
 
 struct DeviceSelector {
+  bool isolated = false;
   bool automatic = false;
   std::string plugin;
   std::string device;  // empty: the first available
 };
+// What a selector begins with if the plugin is to have a process of its own.
+inline constexpr std::string_view kIsolated = "isolated:";
 // invalid_argument for malformed or empty text.
 Result<DeviceSelector> parse_device_selector(std::string_view text);
 

@@ -10,8 +10,10 @@
 #include "stria/base/shown_text.h"
 #include "stria/base/status.h"
 #include "stria/base/text.h"
-#include "stria/hal/files/disk_cache.h"
+#include "stria/hal/files/trust.h"
+#include "stria/hal/guard/environment.h"
 #include "stria/hal/host/host.h"
+#include "stria/hal/isolation/isolate.h"
 #include "stria/hal/plugin_set.h"
 #include "stria/hal/probe.h"
 #include "stria/runtime/compile_driver.h"
@@ -23,7 +25,7 @@ namespace stria {
 namespace {
 
 std::string name_of(const hal::PluginRecord& record, size_t position) {
-  return fmt::format("{}:{}", record.id, position);
+  return fmt::format("{}{}:{}", record.isolated ? kIsolated : "", record.id, position);
 }
 
 // "  llvm_cpu:0  Name of the device" per device, and a line per broken plugin: what can be used
@@ -97,33 +99,64 @@ struct Runtime::State {
   std::mutex mutex;
   std::function<void(const hal::Verdict&)> on_verdict;
   std::optional<hal::PluginSet> all;  // guarded by mutex; constant once set, until `ended`
+  // Those that run in processes of their own beside these, by the id that was asked for; "": all.
+  std::map<std::string, hal::PluginSet> isolated;  // likewise
+  // As it was before the first driver was loaded; guarded by mutex.
+  std::shared_ptr<const hal::Environment> environment;
   std::atomic<bool> ended = false;
   const std::vector<hal::PluginRecord> none;  // what there is then
 
   const std::vector<hal::PluginRecord>& records() {
     std::lock_guard lock(mutex);
     if (ended) return none;
-    if (!all) {
-      hal::SearchOptions search = search_options(options);
-      search.on_verdict = on_verdict;
-      all = hal::PluginSet::load(host, search);
-    }
+    if (!all) all = load(search_options(options), options.isolate_plugins);
     return all->records();
+  }
+
+  const std::vector<hal::PluginRecord>& records_for(const DeviceSelector& selector) {
+    if (!selector.isolated || options.isolate_plugins) return records();
+    std::lock_guard lock(mutex);
+    if (ended) return none;
+    const auto it = isolated.find(selector.plugin);
+    if (it != isolated.end()) return it->second.records();
+    hal::SearchOptions search = search_options(options);
+    const std::vector<std::string>& only = search.only_ids;
+    if (!selector.automatic &&
+        (only.empty() || std::count(only.begin(), only.end(), selector.plugin) > 0))
+      search.only_ids = {selector.plugin};
+    return isolated.emplace(selector.plugin, load(std::move(search), true)).first->second.records();
+  }
+
+ private:
+  hal::PluginSet load(hal::SearchOptions search, bool isolate) {
+    search.on_verdict = on_verdict;
+    if (!environment) {
+      hal::restrict_environment_once(hal::is_elevated());
+      environment = hal::environment_now();
+    }
+    search.probe.environment = environment;
+    if (!isolate) return hal::PluginSet::load(host, search);
+    hal::IsolateOptions how;
+    how.program = hal::find_isolated();
+    how.environment = environment;
+    how.step_limit = options.plugin_time_limit;
+    how.work_limit = std::max(how.work_limit, how.step_limit);
+    const std::chrono::nanoseconds wait_limit(
+        std::min<uint64_t>(options.wait_limit_ns, std::chrono::nanoseconds::max().count()));
+    how.work_limit =
+        std::min(how.work_limit, std::chrono::ceil<std::chrono::milliseconds>(wait_limit));
+    hal::IsolateExtension extension;
+    extension.options = &how;
+    search.stand_in = hal::query_isolated;
+    search.driver_extensions = &extension;
+    return hal::PluginSet::load(host, search);
   }
 };
 
 Runtime::Runtime(RuntimeOptions options) : state_(std::make_shared<State>()) {
-  hal::HostFunctions functions;
+  hal::HostFunctions functions = functions_for_plugins();
   functions.log = options.log;
   functions.on_hang = options.on_hang;
-  functions.interpret = interpret_for_plugin;
-  const std::filesystem::path kept = user_cache_folder();
-  const auto cache = std::make_shared<hal::DiskCache>(kept.empty() ? kept : kept / "plugins");
-  functions.cache_get = [cache](std::string_view key) { return cache->get(key); };
-  functions.cache_put = [cache](std::string_view key, std::string_view value) {
-    cache->put(key, value);
-    return Status();
-  };
   state_->host =
       std::make_shared<hal::Host>(std::move(functions), options.threads, options.wait_limit_ns);
   state_->options = std::move(options);
@@ -158,7 +191,10 @@ std::vector<DeviceInfo> Runtime::devices() const {
 Status Runtime::shutdown() const {
   std::lock_guard lock(state_->mutex);
   state_->ended = true;
-  return state_->all ? state_->all->shutdown() : Status();
+  Status first = state_->all ? state_->all->shutdown() : Status();
+  for (auto& [plugin, set] : state_->isolated)
+    if (Status status = set.shutdown(); first.ok()) first = status;
+  return first;
 }
 
 namespace {
@@ -229,7 +265,7 @@ Result<Device> Inside::open(const Runtime& runtime, std::string_view text,
   if (state_->ended)
     return make_error(StatusCode::failed_precondition, "this runtime has been shut down");
   std::vector<Candidate> matching;
-  const std::vector<hal::PluginRecord>& records = state_->records();
+  const std::vector<hal::PluginRecord>& records = state_->records_for(selector);
   for (const hal::PluginRecord& record : records) {
     if (!selector.automatic && record.id != selector.plugin) continue;
     if (!record.plugin.valid()) continue;

@@ -39,6 +39,8 @@ struct RuntimeOptions {
   // a plugin that ends its process, or hangs, is listed with that reason, and does not end this
   // process.
   bool probe_plugins = true;
+  // All plugins run in processes of their own, as if every selector began with `isolated:`.
+  bool isolate_plugins = false;
   // No wait for a device takes longer: it fails, and names the plugin.
   uint64_t wait_limit_ns = kForever;
   // Called if a call into a plugin takes longer than `wait_limit_ns`, with the plugin's id, the
@@ -77,6 +79,10 @@ class STRIA_API Runtime {
   // letters of either case, with * ? and [a-z]); `auto` (among all available ones, the one whose
   // hardware model promises the most operations per second, and one of the kind `software` only if
   // there is no other; one that cannot be opened is passed over, with a line in the log).
+  // With `isolated:` in front the plugin runs in a process of its own: if that ends, whatever the
+  // reason, the device is lost (device_lost) and this process is not. Opened again, it gets another
+  // one. Where that one hangs it is ended, after `plugin_time_limit` in a function that must not
+  // wait, and after a minute in others.
   // invalid_argument for malformed or empty text; not_found with a
   // list of what is there if nothing matches; unavailable with the reason if what matches cannot be
   // used.

@@ -266,6 +266,8 @@ SearchOptions only(std::vector<fs::path> paths) {
   SearchOptions options;
   options.paths = std::move(paths);
   options.only_paths = true;
+  // Not of what hangs: a sanitizer takes seconds for the thousands of calls of one of the plugins.
+  options.time_limit = std::chrono::seconds(60);
   return options;
 }
 

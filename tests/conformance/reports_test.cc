@@ -76,6 +76,18 @@ TEST(Expected, TurnsFailuresUntilTheirDay) {
   EXPECT_EQ(later[2].ending, Ending::pass);
 }
 
+TEST(Text, FoldsFailuresInTheSameWords) {
+  std::vector<CaseResult> results;
+  for (int i = 0; i < 9; ++i)
+    results.push_back({static_cast<size_t>(i % 4), Ending::fail, "no device"});
+  results.push_back({1, Ending::crash, "no device"});
+  const std::string text = text_report(report_of(results, Level::right), false);
+  size_t shown = 0;
+  for (size_t at = 0; (at = text.find("\n  repeat", at)) != std::string::npos; ++at) ++shown;
+  EXPECT_EQ(shown, 4u) << text;
+  EXPECT_THAT(text, HasSubstr("FAIL    of 6 more cases"));
+}
+
 TEST(Verdict, IsTheHighestLevelThatHolds) {
   const auto level = [](std::vector<CaseResult> results) {
     return report_of(std::move(results), Level::robust).verdict.level;

@@ -3,10 +3,11 @@
 // events, and the same through the public interface. Prints one line per figure: name, median, 90th
 // percentile, and the goal if there is one.
 //
-//   stria_boundary_bench [--plugin ID] [--device TEXT] [--options JSON] [PLUGIN_FOLDER]
+//   stria_boundary_bench [--plugin ID] [--device TEXT] [--options JSON] [--isolated] [FOLDER]
 // Without a folder: the plugins beside the executable. --plugin: this one alone, with the options
 // of
-// --options, on its first available device whose name holds the text.
+// --options, on its first available device whose name holds the text. --isolated: plugins run in
+// processes of their own.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -14,9 +15,11 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "must.h"
+#include "stria/hal/isolation/isolate.h"
 #include "stria/hal/plugin_set.h"
 #include "stria/runtime/runtime.h"
 #include "tiny_kernel.h"
@@ -69,6 +72,7 @@ class NothingProgram final : public InterpretedProgram {
 
 struct Asked {
   std::string folder, plugin, device, options = "{}";
+  bool isolated = false;
 };
 
 void measure_dispatch(const std::string& id, const Device& device, const std::string& stripe,
@@ -208,12 +212,20 @@ int run(const Asked& asked) {
     options.only_ids = {asked.plugin};
     options.driver_options = {{asked.plugin, asked.options}};
   }
+  IsolateOptions isolate;
+  isolate.program = find_isolated();
+  IsolateExtension extension;
+  extension.options = &isolate;
+  if (asked.isolated) {
+    options.stand_in = query_isolated;
+    options.driver_extensions = &extension;
+  }
   std::printf("%-58s %15s %15s\n", "", "median", "90%");
   const double begin = now_us();
   PluginSet all = PluginSet::load(host, options);
   std::printf("%-58s %12.3f us\n", "find, check, load and list all plugins, first time",
               now_us() - begin);
-  if (asked.plugin.empty()) measure_loading(host, all);
+  if (asked.plugin.empty() && !asked.isolated) measure_loading(host, all);
   for (const PluginRecord& record : all.records()) {
     if (!record.plugin.valid()) continue;
     const std::vector<DeviceInfo> devices = must(record.plugin.devices());
@@ -225,6 +237,7 @@ int run(const Asked& asked) {
   runtime_options.only_plugin_paths = options.only_paths;
   runtime_options.only_plugins = options.only_ids;
   runtime_options.plugin_options = options.driver_options;
+  runtime_options.isolate_plugins = asked.isolated;
   Runtime runtime(runtime_options);
   for (const std::string id : {"reference", "llvm_cpu", "opencl"})
     if (Result<stria::Device> device = runtime.open(id + ":*" + asked.device + "*"); device.ok())
@@ -241,14 +254,16 @@ int main(int argc, char** argv) {
       {"--plugin", &asked.plugin}, {"--device", &asked.device}, {"--options", &asked.options}};
   for (int n = 1; n < argc; ++n) {
     const auto text = texts.find(argv[n]);
-    if (text != texts.end() && n + 1 < argc)
+    if (std::string_view(argv[n]) == "--isolated")
+      asked.isolated = true;
+    else if (text != texts.end() && n + 1 < argc)
       *text->second = argv[++n];
     else if (asked.folder.empty() && argv[n][0] != '-')
       asked.folder = argv[n];
     else
       return std::fprintf(stderr,
                           "usage: stria_boundary_bench [--plugin ID] [--device TEXT] "
-                          "[--options JSON] [PLUGIN_FOLDER]\n"),
+                          "[--options JSON] [--isolated] [PLUGIN_FOLDER]\n"),
              2;
   }
   return stria::hal::run(asked);

@@ -21,7 +21,9 @@ namespace {
 constexpr const char* kSelectors =
     "\nSelectors: PLUGIN (its first available device), PLUGIN:N (the N-th, from 0), PLUGIN:NAME (a "
     "name "
-    "with * and ?, letters of either case), auto.";
+    "with * and ?, letters of either case), auto. With isolated: in front, as in "
+    "isolated:PLUGIN,\nthe plugin runs in a process of its own: what it does there ends nothing "
+    "but its device.";
 
 constexpr const char* kTensors =
     "\nTensors: a.npy, a.npy:bf16 (bf16 carried as u16), a.npy:i4 (a packed type, one element in "
@@ -164,6 +166,7 @@ void add_constants(CLI::App* app, std::vector<std::string>& names) {
 
 void define(CLI::App* app, DevicesOptions& options) {
   app->add_flag("--json", options.json, "print JSON");
+  app->add_flag("--isolated", options.isolated, "list each plugin from a process of its own");
   add_step_limit(app, options.step_limit_s);
   app->footer("\nExamples:\n  stria devices\n  stria devices --json");
 }
@@ -171,6 +174,8 @@ void define(CLI::App* app, DevicesOptions& options) {
 void define(CLI::App* app, DoctorOptions& options) {
   app->add_option("PLUGIN", options.plugins, "ids of the plugins to look at (default: all)");
   app->add_flag("--json", options.json, "print JSON");
+  app->add_flag("--isolated", options.isolated,
+                "look at them as devices are that isolated: names, through its messages");
   add_step_limit(app, options.step_limit_s);
   app->footer(
       "\nFor each plugin: where it was found, the steps it passed, the one it failed and why, "

@@ -17,6 +17,7 @@
 #include "inputs/open_device.h"
 #include "stria/base/text.h"
 #include "stria/runtime/check.h"
+#include "stria/runtime/device_selector.h"
 #include "stria/runtime/inside.h"
 
 namespace stria::command {
@@ -103,12 +104,14 @@ void send_needs(int pipe, const hal::Manifest& manifest) {
   }
 }
 
-void examine_here(int pipe, const hal::FoundPlugin& found, std::chrono::milliseconds step_limit) {
+void examine_here(int pipe, const hal::FoundPlugin& found, std::chrono::milliseconds step_limit,
+                  bool isolated) {
   RuntimeOptions options = runtime_options(std::chrono::duration<double>(kSelfTestLimit).count());
   options.plugin_paths = {found.directory};
   options.only_plugin_paths = true;
   options.author = options.author || hal::is_own_place(found.origin);
   options.plugin_time_limit = step_limit;
+  options.isolate_plugins = isolated;
   const Runtime runtime = Inside::runtime(std::move(options), [pipe](const hal::Verdict& verdict) {
     send_step(pipe, hal::name_of(verdict.step), verdict.status);
   });
@@ -117,11 +120,12 @@ void examine_here(int pipe, const hal::FoundPlugin& found, std::chrono::millisec
   Json devices = Json::array();
   for (size_t i = 0; i < records[0].devices.size(); ++i) {
     const hal::DeviceInfo& device = records[0].devices[i];
-    devices.push_back({{"selector", fmt::format("{}:{}", records[0].id, i)},
-                       {"name", device.name},
-                       {"reason", device.available        ? ""
-                                  : device.reason.empty() ? kNoReason
-                                                          : device.reason}});
+    devices.push_back(
+        {{"selector", fmt::format("{}{}:{}", isolated ? kIsolated : "", records[0].id, i)},
+         {"name", device.name},
+         {"reason", device.available        ? ""
+                    : device.reason.empty() ? kNoReason
+                                            : device.reason}});
   }
   send(pipe, {{"devices", devices}});
   Status outcome;
@@ -194,7 +198,8 @@ bool read_messages(int pipe, std::chrono::milliseconds patience, Examination& ex
 
 }  // namespace
 
-Examination examine(const hal::FoundPlugin& found, std::chrono::milliseconds step_limit) {
+Examination examine(const hal::FoundPlugin& found, std::chrono::milliseconds step_limit,
+                    bool isolated) {
   Examination examination;
   examination.found = found;
   if (!found.search.ok()) {
@@ -227,7 +232,7 @@ Examination examine(const hal::FoundPlugin& found, std::chrono::milliseconds ste
     ::close(pipe[0]);
     ::dup2(STDERR_FILENO, STDOUT_FILENO);  // what a plugin prints is no part of our results
     send_needs(pipe[1], examination.manifest);
-    examine_here(pipe[1], found, step_limit);
+    examine_here(pipe[1], found, step_limit, isolated);
     send(pipe[1], {{"step", "end"}, {"failure", ""}});
     ::_exit(0);
   }

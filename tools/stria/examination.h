@@ -38,7 +38,8 @@ struct Examination {
 
 // Loads the plugin, lists its devices, compiles and runs a tiny program on each available one,
 // compares the result with the interpreter's, and shuts the plugin down. No thread may be running
-// in this process.
-Examination examine(const hal::FoundPlugin& found, std::chrono::milliseconds step_limit);
+// in this process. `isolated`: the plugin has a process of its own beside that.
+Examination examine(const hal::FoundPlugin& found, std::chrono::milliseconds step_limit,
+                    bool isolated = false);
 
 }  // namespace stria::command

@@ -114,10 +114,12 @@ Status take_error(stria_error* error, Reader reader) {
 
 stria_error* to_error(const Status& status) {
   if (status.ok()) return nullptr;
-  return owned(status.code() == kPluginFault ? STRIA_INTERNAL
-                                             : static_cast<stria_code>(status.code()),
-               0, status.message())
-      .release();
+  return owned(static_cast<stria_code>(status.code()), 0, status.message()).release();
+}
+
+stria_error* to_error_of_work(const Status& status) {
+  if (status.code() == kPluginFault) return owned(STRIA_INTERNAL, 0, status.message()).release();
+  return to_error(status);
 }
 
 stria_error* copy_of(const stria_error& error) { return copied(error, kMaxCauses).release(); }

@@ -22,6 +22,8 @@ Status status_of(const stria_error* error, Reader reader = Reader::user);
 Status take_error(stria_error* error, Reader reader = Reader::user);
 // An error that the receiver owns; null if `status` is ok.
 stria_error* to_error(const Status& status);
+// The same for work of a plugin that failed: kPluginFault is a bug of that plugin, `internal`.
+stria_error* to_error_of_work(const Status& status);
 // A copy that the receiver owns and that points to nothing of `error`: a code outside the list
 // becomes `internal`, texts are cut at kMaxMessageBytes, and of the causes the first kMaxCauses are
 // kept.

@@ -33,4 +33,14 @@ std::filesystem::path own_library() {
   return error ? std::filesystem::path() : path;
 }
 
+std::filesystem::path own_program(std::string_view name) {
+  for (const std::filesystem::path& file : {own_executable(), own_library()}) {
+    if (file.empty()) continue;
+    std::error_code error;
+    std::filesystem::path program = file.parent_path().parent_path() / "lib/stria" / name;
+    if (std::filesystem::is_regular_file(program, error)) return program;
+  }
+  return {};
+}
+
 }  // namespace stria::hal

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 namespace stria::hal {
 
@@ -11,5 +12,9 @@ std::filesystem::path own_executable();
 
 // The shared library that this code was linked into; "" if that is the executable itself.
 std::filesystem::path own_library();
+
+// The program of the package with that name, beside either of them (../lib/stria/NAME); "" if there
+// is none.
+std::filesystem::path own_program(std::string_view name);
 
 }  // namespace stria::hal

@@ -46,6 +46,10 @@ struct HostFunctions {
   std::function<Result<std::unique_ptr<InterpretedProgram>>(std::string_view stripe)> interpret;
   std::function<Result<std::optional<std::string>>(std::string_view key)> cache_get;
   std::function<Status(std::string_view key, std::string_view value)> cache_put;
+  // Where the memory comes from that plugins take; both or none: from the C library. What fails is
+  // null.
+  std::function<void*(uint64_t bytes, uint64_t alignment)> allocate;
+  std::function<void(void* memory)> free;
   // Told of a call into a plugin that takes longer than the wait limit: its id, the slot, and how
   // long it has been in it. The call goes on; nobody can end it but by ending the process. On a
   // thread of its own; must not drop the host's last reference.

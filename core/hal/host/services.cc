@@ -89,7 +89,9 @@ struct Services::Slots {
     if ((alignment & (alignment - 1)) != 0 || bytes > physical_bytes()) return nullptr;
     alignment = real_alignment(bytes, alignment);
     uint64_t rounded = (std::max<uint64_t>(bytes, 1) + alignment - 1) / alignment * alignment;
-    void* memory = std::aligned_alloc(alignment, rounded);
+    const HostFunctions& own = functions(host);
+    void* memory =
+        own.allocate ? own.allocate(rounded, alignment) : std::aligned_alloc(alignment, rounded);
     // Only a wish: without huge pages the memory works as well, slower.
     if (memory && bytes >= 2 * kHugePage) (void)::madvise(memory, rounded, MADV_HUGEPAGE);
     if (memory) of(host).take(bytes, 1);
@@ -98,7 +100,8 @@ struct Services::Slots {
 
   static void free(stria_host* host, void* memory, uint64_t bytes, uint64_t) {
     if (memory) of(host).take(uint64_t{0} - bytes, -1);
-    std::free(memory);
+    const HostFunctions& own = functions(host);
+    own.free ? own.free(memory) : std::free(memory);
   }
 
   static uint32_t concurrency(stria_host* host) { return pool(host).concurrency(); }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/runtime/host/host_functions.h"
 
+#include "stria/base/cache_folder.h"
+#include "stria/hal/files/disk_cache.h"
 #include "stria/interp/kernel_plan.h"
 #include "stria/stripe/text/parser.h"
 
@@ -80,6 +82,19 @@ Result<std::unique_ptr<hal::InterpretedProgram>> interpret_for_plugin(
   auto program = std::make_unique<Interpreted>();
   STRIA_RETURN_IF_ERROR(program->read(stripe_text));
   return std::unique_ptr<hal::InterpretedProgram>(std::move(program));
+}
+
+hal::HostFunctions functions_for_plugins() {
+  hal::HostFunctions functions;
+  functions.interpret = interpret_for_plugin;
+  const std::filesystem::path kept = user_cache_folder();
+  const auto cache = std::make_shared<hal::DiskCache>(kept.empty() ? kept : kept / "plugins");
+  functions.cache_get = [cache](std::string_view key) { return cache->get(key); };
+  functions.cache_put = [cache](std::string_view key, std::string_view value) {
+    cache->put(key, value);
+    return Status();
+  };
+  return functions;
 }
 
 }  // namespace stria

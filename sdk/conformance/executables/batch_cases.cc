@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batches: executor.submit, its `after` lists and the events of each launch.
 #include "executables/executable_case.h"
+#include "executables/held_event.h"
 #include "executables/launch_cases.h"
 #include "executables/sums.h"
 
@@ -172,19 +173,21 @@ Finding write_after_read(Subject& subject) {
 Finding waits_hold_all(Subject& subject) {
   STRIA_ASSIGN(Batch batch, Batch::make(subject, 6));
   for (size_t n = 0; n < 4; ++n) STRIA_RETURN_IF_ERROR(batch.add(subject, 2 + n, 0, 1));
-  STRIA_ASSIGN(const Event first, subject.host_event());
-  STRIA_ASSIGN(const Event second, subject.host_event());
+  STRIA_ASSIGN(HeldEvent first, HeldEvent::make(subject));
+  STRIA_ASSIGN(HeldEvent second, HeldEvent::make(subject));
   stria_event* const waits[] = {first.get(), second.get()};
   std::vector<Event> each;
   STRIA_ASSIGN(const Event done, batch.submit(subject, waits, &each));
-  STRIA_RETURN_IF_ERROR(subject.signal(second));
+  STRIA_RETURN_IF_ERROR(first.returned("executor.submit"));
+  STRIA_RETURN_IF_ERROR(second.returned("executor.submit"));
+  STRIA_RETURN_IF_ERROR(second.signal());
   for (const Event& event : each) {
     STRIA_ASSIGN(const bool early, subject.is_done(event));
     if (early) return broken("a launch of a batch is done while an event of `waits` is open");
   }
   STRIA_ASSIGN(const bool early, subject.is_done(done));
   if (early) return broken("a batch is done while an event of its `waits` is open");
-  STRIA_RETURN_IF_ERROR(subject.signal(first));
+  STRIA_RETURN_IF_ERROR(first.signal());
   STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait(done));
   return batch.check(subject);
 }
@@ -228,11 +231,12 @@ Finding failed_wait(Subject& subject) {
   STRIA_ASSIGN(const SumTensors tensors, sums.tensors(subject, 1));
   for (int n = 0; n < 3; ++n)
     STRIA_RETURN_IF_ERROR(batch.launches.add(subject, sums.built, tensors.spots()));
-  STRIA_ASSIGN(const Event open, subject.host_event());
+  STRIA_ASSIGN(HeldEvent open, HeldEvent::make(subject));
   stria_event* const waits[] = {open.get()};
   std::vector<Event> each;
   STRIA_ASSIGN(const Event done, batch.submit(subject, waits, &each));
-  STRIA_RETURN_IF_ERROR(subject.signal(open, Status(StatusCode::cancelled, "as the case wants")));
+  STRIA_RETURN_IF_ERROR(open.returned("executor.submit"));
+  STRIA_RETURN_IF_ERROR(open.signal(Status(StatusCode::cancelled, "as the case wants")));
   STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait_for_end(done));
   STRIA_RETURN_IF_ERROR(expect_code(answer_of(subject.tables().event.status(done.get())),
                                     {STRIA_CANCELLED}, "a batch whose wait failed as cancelled"));
@@ -250,23 +254,25 @@ Finding keeps_no_pointers(Subject& subject) {
   STRIA_RETURN_IF_ERROR(batch.add(subject, 2, 0, 1));
   STRIA_RETURN_IF_ERROR(batch.add(subject, 3, 2, 0, {0}));
   STRIA_RETURN_IF_ERROR(batch.add(subject, 4, 3, 2, {0, 1}));
-  STRIA_ASSIGN(const Event open, subject.host_event());
+  STRIA_ASSIGN(HeldEvent open, HeldEvent::make(subject));
   std::vector<stria_event*> waits = {open.get()};
   STRIA_ASSIGN(const Event done, batch.submit(subject, waits));
+  STRIA_RETURN_IF_ERROR(open.returned("executor.submit"));
   batch.launches.overwrite();
   waits[0] = nullptr;
-  STRIA_RETURN_IF_ERROR(subject.signal(open));
+  STRIA_RETURN_IF_ERROR(open.signal());
   STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait(done));
   return batch.check(subject);
 }
 
 Finding without_launches(Subject& subject) {
   STRIA_ASSIGN(const Executor executor, subject.make_executor());
-  STRIA_ASSIGN(const Event open, subject.host_event());
+  STRIA_ASSIGN(HeldEvent open, HeldEvent::make(subject));
   stria_event* const waits[] = {open.get()};
   Launches none;
   STRIA_ASSIGN(const Event done, submit(subject, executor, none, waits));
-  STRIA_RETURN_IF_ERROR(subject.signal(open));
+  STRIA_RETURN_IF_ERROR(open.returned("executor.submit"));
+  STRIA_RETURN_IF_ERROR(open.signal());
   return DeviceWork(subject).wait(done);
 }
 
@@ -301,14 +307,15 @@ Finding released_in_flight(Subject& subject) {
   STRIA_RETURN_IF_ERROR(batch.add(subject, 2, 0, 1));
   STRIA_RETURN_IF_ERROR(batch.add(subject, 3, 2, 0, {0}));
   STRIA_RETURN_IF_ERROR(batch.add(subject, 4, 3, 2, {0, 1}));
-  STRIA_ASSIGN(const Event open, subject.host_event());
+  STRIA_ASSIGN(HeldEvent open, HeldEvent::make(subject));
   stria_event* const waits[] = {open.get()};
   std::vector<Event> each;
   STRIA_ASSIGN(const Event done, batch.submit(subject, waits, &each));
+  STRIA_RETURN_IF_ERROR(open.returned("executor.submit"));
   each.clear();
   batch.sums.built = Built();
   for (size_t n = 0; n < 4; ++n) batch.tensors[n].release();
-  STRIA_RETURN_IF_ERROR(subject.signal(open));
+  STRIA_RETURN_IF_ERROR(open.signal());
   STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait(done));
   return batch.tensors[4].check(subject, "what a batch made whose kernels were released");
 }
@@ -327,29 +334,6 @@ Finding batch_after_batch(Subject& subject) {
   }
   STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait(last));
   return batch.check(subject);
-}
-
-// Kernels of several libraries in one batch.
-Finding of_two_libraries(Subject& subject) {
-  STRIA_ASSIGN(Sums first, Sums::make(subject));
-  STRIA_ASSIGN(const Sums other, Sums::make(subject, DataType::i32, 21));
-  Sums second;
-  second.type = other.type;
-  second.count = other.count;
-  second.built.plan = other.built.plan;
-  for (size_t i = 0; i < other.built.infos.size(); ++i) {
-    STRIA_ASSIGN(Kernel kernel, prepare(subject, first.built.executor, other.built.library, i));
-    second.built.kernels.push_back(std::move(kernel));
-  }
-  STRIA_ASSIGN(const SumTensors one, first.tensors(subject, 1));
-  STRIA_ASSIGN(const SumTensors two, second.tensors(subject, 2));
-  Launches launches;
-  STRIA_RETURN_IF_ERROR(launches.add(subject, first.built, one.spots()));
-  STRIA_RETURN_IF_ERROR(launches.add(subject, second.built, two.spots()));
-  STRIA_ASSIGN(const Event done, submit(subject, first.built.executor, launches));
-  STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait(done));
-  STRIA_RETURN_IF_ERROR(one.check(subject));
-  return two.check(subject);
 }
 
 }  // namespace
@@ -376,7 +360,6 @@ void add_batch_cases(CaseMaker& maker) {
   add_executable_case(maker, "submit.released_in_flight", Level::right, kReleased,
                       released_in_flight);
   add_executable_case(maker, "submit.batch_after_batch", Level::right, kBatch, batch_after_batch);
-  add_executable_case(maker, "submit.of_two_libraries", Level::robust, kBatch, of_two_libraries);
 }
 
 }  // namespace stria::conformance

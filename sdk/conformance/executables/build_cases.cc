@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "executables/executable_case.h"
+#include "executables/held_event.h"
 #include "executables/sums.h"
 
 namespace stria::conformance {
@@ -66,13 +67,14 @@ Status check_built(const Subject& subject, const Start& start, Building building
 
 Finding returns_at_once(Subject& subject) {
   STRIA_ASSIGN(const Start start, Start::make(subject));
-  STRIA_ASSIGN(const Event open, subject.host_event());
+  STRIA_ASSIGN(HeldEvent open, HeldEvent::make(subject));
   stria_event* const waits[] = {open.get()};
   STRIA_ASSIGN(Building building,
                begin_build(subject, start.compiler, start.program.device_text, waits));
+  STRIA_RETURN_IF_ERROR(open.returned("compiler.build"));
   STRIA_ASSIGN(const bool done, subject.is_done(building.done));
   if (done) return broken("a build is done while the event that it waits for is open");
-  STRIA_RETURN_IF_ERROR(subject.signal(open));
+  STRIA_RETURN_IF_ERROR(open.signal());
   return check_built(subject, start, std::move(building));
 }
 
@@ -85,20 +87,21 @@ Finding without_waits(Subject& subject) {
 // Of three events the one at `last` is signalled last.
 Finding waits_for_all(Subject& subject, size_t last) {
   STRIA_ASSIGN(const Start start, Start::make(subject));
-  std::vector<Event> events;
+  std::vector<HeldEvent> events;
   std::vector<stria_event*> waits;
   for (int i = 0; i < 3; ++i) {
-    STRIA_ASSIGN(Event event, subject.host_event());
+    STRIA_ASSIGN(HeldEvent event, HeldEvent::make(subject));
     waits.push_back(event.get());
     events.push_back(std::move(event));
   }
   STRIA_ASSIGN(Building building,
                begin_build(subject, start.compiler, start.program.device_text, waits));
+  for (HeldEvent& event : events) STRIA_RETURN_IF_ERROR(event.returned("compiler.build"));
   for (size_t i = 0; i < 3; ++i)
-    if (i != last) STRIA_RETURN_IF_ERROR(subject.signal(events[i]));
+    if (i != last) STRIA_RETURN_IF_ERROR(events[i].signal());
   STRIA_ASSIGN(const bool done, subject.is_done(building.done));
   if (done) return broken("a build is done while event {} of 3 that it waits for is open", last);
-  STRIA_RETURN_IF_ERROR(subject.signal(events[last]));
+  STRIA_RETURN_IF_ERROR(events[last].signal());
   return check_built(subject, start, std::move(building));
 }
 
@@ -114,25 +117,27 @@ SlotAnswer source_answer(const Subject& subject, const Library& library) {
 Finding too_early(Subject& subject, SlotAnswer (*ask)(const Subject&, const Library&),
                   const char* slot) {
   STRIA_ASSIGN(const Start start, Start::make(subject));
-  STRIA_ASSIGN(const Event open, subject.host_event());
+  STRIA_ASSIGN(HeldEvent open, HeldEvent::make(subject));
   stria_event* const waits[] = {open.get()};
   STRIA_ASSIGN(Building building,
                begin_build(subject, start.compiler, start.program.device_text, waits));
+  STRIA_RETURN_IF_ERROR(open.returned("compiler.build"));
   const Status early = expect_code(ask(subject, building.library), {STRIA_FAILED_PRECONDITION},
                                    fmt::format("{} of a library whose build waits", slot));
-  STRIA_RETURN_IF_ERROR(subject.signal(open));
+  STRIA_RETURN_IF_ERROR(open.signal());
   STRIA_RETURN_IF_ERROR(check_built(subject, start, std::move(building)));
   return early;
 }
 
 Finding failed_wait(Subject& subject, stria_code code) {
   STRIA_ASSIGN(const Start start, Start::make(subject));
-  STRIA_ASSIGN(const Event open, subject.host_event());
+  STRIA_ASSIGN(HeldEvent open, HeldEvent::make(subject));
   stria_event* const waits[] = {open.get()};
   STRIA_ASSIGN(const Building building,
                begin_build(subject, start.compiler, start.program.device_text, waits));
+  STRIA_RETURN_IF_ERROR(open.returned("compiler.build"));
   STRIA_RETURN_IF_ERROR(
-      subject.signal(open, Status(static_cast<StatusCode>(code), "what the case asked for")));
+      open.signal(Status(static_cast<StatusCode>(code), "what the case asked for")));
   STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait_for_end(building.done));
   const SlotAnswer status = answer_of(subject.tables().event.status(building.done.get()));
   STRIA_RETURN_IF_ERROR(expect_code(status, {code}, "the event of a build whose wait failed so"));
@@ -149,15 +154,17 @@ Finding failed_wait(Subject& subject, stria_code code) {
 
 Finding first_failure(Subject& subject) {
   STRIA_ASSIGN(const Start start, Start::make(subject));
-  STRIA_ASSIGN(const Event first, subject.host_event());
-  STRIA_ASSIGN(const Event second, subject.host_event());
+  STRIA_ASSIGN(HeldEvent first, HeldEvent::make(subject));
+  STRIA_ASSIGN(HeldEvent second, HeldEvent::make(subject));
   stria_event* const waits[] = {first.get(), second.get()};
   STRIA_ASSIGN(const Building building,
                begin_build(subject, start.compiler, start.program.device_text, waits));
-  STRIA_RETURN_IF_ERROR(subject.signal(second, Status(StatusCode::data_loss, "the second")));
+  STRIA_RETURN_IF_ERROR(first.returned("compiler.build"));
+  STRIA_RETURN_IF_ERROR(second.returned("compiler.build"));
+  STRIA_RETURN_IF_ERROR(second.signal(Status(StatusCode::data_loss, "the second")));
   STRIA_ASSIGN(const bool done, subject.is_done(building.done));
   if (done) return broken("a build fails while an event that it waits for is open");
-  STRIA_RETURN_IF_ERROR(subject.signal(first, Status(StatusCode::unavailable, "the first")));
+  STRIA_RETURN_IF_ERROR(first.signal(Status(StatusCode::unavailable, "the first")));
   STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait_for_end(building.done));
   return expect_code(answer_of(subject.tables().event.status(building.done.get())),
                      {STRIA_UNAVAILABLE},
@@ -169,14 +176,15 @@ Finding first_failure(Subject& subject) {
 // All that the slot was given is other bytes before the work begins.
 Finding keeps_no_pointers(Subject& subject) {
   STRIA_ASSIGN(const Start start, Start::make(subject));
-  STRIA_ASSIGN(const Event open, subject.host_event());
+  STRIA_ASSIGN(HeldEvent open, HeldEvent::make(subject));
   std::string text = start.program.device_text, options = "{\"fast_math\": false}";
   std::vector<stria_event*> waits = {open.get()};
   STRIA_ASSIGN(Building building, begin_build(subject, start.compiler, text, waits, options));
+  STRIA_RETURN_IF_ERROR(open.returned("compiler.build"));
   text.assign(text.size(), '#');
   options.assign(options.size(), '#');
   waits[0] = nullptr;
-  STRIA_RETURN_IF_ERROR(subject.signal(open));
+  STRIA_RETURN_IF_ERROR(open.signal());
   return check_built(subject, start, std::move(building));
 }
 
@@ -224,43 +232,46 @@ Finding with_options(Subject& subject, std::string_view options) {
 
 Finding compiler_released_before_the_end(Subject& subject) {
   STRIA_ASSIGN(Start start, Start::make(subject));
-  STRIA_ASSIGN(const Event open, subject.host_event());
+  STRIA_ASSIGN(HeldEvent open, HeldEvent::make(subject));
   stria_event* const waits[] = {open.get()};
   STRIA_ASSIGN(Building building,
                begin_build(subject, start.compiler, start.program.device_text, waits));
+  STRIA_RETURN_IF_ERROR(open.returned("compiler.build"));
   start.compiler.reset();
-  STRIA_RETURN_IF_ERROR(subject.signal(open));
+  STRIA_RETURN_IF_ERROR(open.signal());
   return check_built(subject, start, std::move(building));
 }
 
 Finding library_released_before_the_end(Subject& subject) {
   STRIA_ASSIGN(const Start start, Start::make(subject));
-  STRIA_ASSIGN(const Event open, subject.host_event());
+  STRIA_ASSIGN(HeldEvent open, HeldEvent::make(subject));
   stria_event* const waits[] = {open.get()};
   STRIA_ASSIGN(Building building,
                begin_build(subject, start.compiler, start.program.device_text, waits));
+  STRIA_RETURN_IF_ERROR(open.returned("compiler.build"));
   building.library.reset();
-  STRIA_RETURN_IF_ERROR(subject.signal(open));
+  STRIA_RETURN_IF_ERROR(open.signal());
   return DeviceWork(subject).wait(building.done).with_context("a build whose library was released");
 }
 
 Finding event_released_before_the_end(Subject& subject) {
   STRIA_ASSIGN(const Start start, Start::make(subject));
-  STRIA_ASSIGN(const Event open, subject.host_event());
+  STRIA_ASSIGN(HeldEvent open, HeldEvent::make(subject));
   stria_event* const waits[] = {open.get()};
   STRIA_ASSIGN(Building building,
                begin_build(subject, start.compiler, start.program.device_text, waits));
+  STRIA_RETURN_IF_ERROR(open.returned("compiler.build"));
   building.done.reset();
-  STRIA_RETURN_IF_ERROR(subject.signal(open));
+  STRIA_RETURN_IF_ERROR(open.signal());
   // Nothing says when it is done but the library itself.
-  for (int left = DeviceWork::kPatienceMs;; --left) {
+  for (int left = patience_ms();; --left) {
     const SlotAnswer answer = kernels_answer(subject, building.library);
     if (answer.code == STRIA_OK) break;
     STRIA_RETURN_IF_ERROR(expect_code(answer, {STRIA_FAILED_PRECONDITION},
                                       "library.kernels of a build whose event was released"));
     if (left == 0)
       return broken("a build whose event was released is not done after {} ms",
-                    DeviceWork::kPatienceMs);
+                    patience_ms());
     ::usleep(1000);
   }
   return check_runs(subject, start, std::move(building.library));

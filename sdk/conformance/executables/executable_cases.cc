@@ -15,6 +15,7 @@ void add_executable_cases(CaseMaker& maker) {
   add_run_checks(maker);
   add_launch_cases(maker);
   add_batch_cases(maker);
+  add_two_size_cases(maker);
   add_offset_cases(maker);
   add_library_cases_of_many(maker);
 }

@@ -2,6 +2,7 @@
 #include "executables/launch_cases.h"
 
 #include "executables/executable_case.h"
+#include "executables/held_event.h"
 #include "executables/sums.h"
 
 namespace stria::conformance {
@@ -41,14 +42,15 @@ Finding runs(Subject& subject) {
 Finding starts_after_its_waits(Subject& subject) {
   STRIA_ASSIGN(const Sums sums, Sums::make(subject));
   STRIA_ASSIGN(SumTensors tensors, sums.tensors(subject, 1));
-  STRIA_ASSIGN(const Event open, subject.host_event());
+  STRIA_ASSIGN(HeldEvent open, HeldEvent::make(subject));
   stria_event* const waits[] = {open.get()};
   STRIA_ASSIGN(const Event done, run_sum(subject, sums, tensors, waits));
+  STRIA_RETURN_IF_ERROR(open.returned("kernel.run"));
   STRIA_ASSIGN(const bool early, subject.is_done(done));
   if (early) return broken("a launch is done while the event that it waits for is open");
   STRIA_RETURN_IF_ERROR(tensors.check_untouched(subject));
   STRIA_RETURN_IF_ERROR(tensors.write_inputs(subject, 9));
-  STRIA_RETURN_IF_ERROR(subject.signal(open));
+  STRIA_RETURN_IF_ERROR(open.signal());
   STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait(done));
   return tensors.check(subject);
 }
@@ -56,20 +58,21 @@ Finding starts_after_its_waits(Subject& subject) {
 Finding waits_for_many(Subject& subject) {
   STRIA_ASSIGN(const Sums sums, Sums::make(subject));
   STRIA_ASSIGN(SumTensors tensors, sums.tensors(subject, 1));
-  std::vector<Event> events;
+  std::vector<HeldEvent> events;
   std::vector<stria_event*> waits;
   for (int i = 0; i < 20; ++i) {
-    STRIA_ASSIGN(Event event, subject.host_event());
+    STRIA_ASSIGN(HeldEvent event, HeldEvent::make(subject));
     waits.push_back(event.get());
     events.push_back(std::move(event));
   }
   STRIA_ASSIGN(const Event done, run_sum(subject, sums, tensors, waits));
+  for (HeldEvent& event : events) STRIA_RETURN_IF_ERROR(event.returned("kernel.run"));
   for (size_t i = 0; i < events.size(); ++i) {
     // Not in their order.
     const size_t at = i * 7 % events.size();
     STRIA_ASSIGN(const bool early, subject.is_done(done));
     if (early) return broken("a launch is done when {} of the 20 events it waits for are", i);
-    STRIA_RETURN_IF_ERROR(subject.signal(events[at]));
+    STRIA_RETURN_IF_ERROR(events[at].signal());
   }
   STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait(done));
   return tensors.check(subject);
@@ -78,10 +81,11 @@ Finding waits_for_many(Subject& subject) {
 Finding failed_wait(Subject& subject) {
   STRIA_ASSIGN(const Sums sums, Sums::make(subject));
   STRIA_ASSIGN(const SumTensors tensors, sums.tensors(subject, 1));
-  STRIA_ASSIGN(const Event open, subject.host_event());
+  STRIA_ASSIGN(HeldEvent open, HeldEvent::make(subject));
   stria_event* const waits[] = {open.get()};
   STRIA_ASSIGN(const Event done, run_sum(subject, sums, tensors, waits));
-  STRIA_RETURN_IF_ERROR(subject.signal(open, Status(StatusCode::data_loss, "what it was told")));
+  STRIA_RETURN_IF_ERROR(open.returned("kernel.run"));
+  STRIA_RETURN_IF_ERROR(open.signal(Status(StatusCode::data_loss, "what it was told")));
   STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait_for_end(done));
   const SlotAnswer answer = answer_of(subject.tables().event.status(done.get()));
   STRIA_RETURN_IF_ERROR(
@@ -98,15 +102,16 @@ Finding failure_travels(Subject& subject) {
   STRIA_ASSIGN(const Sums sums, Sums::make(subject));
   std::vector<SumTensors> all;
   std::vector<Event> events;
-  STRIA_ASSIGN(const Event open, subject.host_event());
+  STRIA_ASSIGN(HeldEvent open, HeldEvent::make(subject));
   for (uint32_t i = 0; i < 6; ++i) {
     STRIA_ASSIGN(SumTensors tensors, sums.tensors(subject, i));
     stria_event* const waits[] = {events.empty() ? open.get() : events.back().get()};
     STRIA_ASSIGN(Event done, run_sum(subject, sums, tensors, waits));
+    STRIA_RETURN_IF_ERROR(open.returned("kernel.run"));
     all.push_back(std::move(tensors));
     events.push_back(std::move(done));
   }
-  STRIA_RETURN_IF_ERROR(subject.signal(open, Status(StatusCode::unavailable, "the first cause")));
+  STRIA_RETURN_IF_ERROR(open.signal(Status(StatusCode::unavailable, "the first cause")));
   for (size_t i = 0; i < events.size(); ++i) {
     STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait_for_end(events[i]));
     STRIA_RETURN_IF_ERROR(expect_code(answer_of(subject.tables().event.status(events[i].get())),
@@ -120,14 +125,15 @@ Finding failure_travels(Subject& subject) {
 Finding keeps_no_pointers(Subject& subject) {
   STRIA_ASSIGN(const Sums sums, Sums::make(subject));
   STRIA_ASSIGN(const SumTensors tensors, sums.tensors(subject, 4));
-  STRIA_ASSIGN(const Event open, subject.host_event());
+  STRIA_ASSIGN(HeldEvent open, HeldEvent::make(subject));
   Launches launches;
   STRIA_RETURN_IF_ERROR(launches.add(subject, sums.built, tensors.spots()));
   std::vector<stria_event*> waits = {open.get()};
   STRIA_ASSIGN(const Event done, run_each(subject, launches, waits));
+  STRIA_RETURN_IF_ERROR(open.returned("kernel.run"));
   launches.overwrite();
   waits[0] = nullptr;
-  STRIA_RETURN_IF_ERROR(subject.signal(open));
+  STRIA_RETURN_IF_ERROR(open.signal());
   STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait(done));
   return tensors.check(subject);
 }
@@ -139,9 +145,10 @@ enum class Gone { kernels, library, executor, compiler, inputs, events, all };
 Finding released_in_flight(Subject& subject, Gone gone) {
   STRIA_ASSIGN(Sums sums, Sums::make(subject));
   STRIA_ASSIGN(SumTensors tensors, sums.tensors(subject, 5));
-  STRIA_ASSIGN(const Event open, subject.host_event());
+  STRIA_ASSIGN(HeldEvent open, HeldEvent::make(subject));
   stria_event* const waits[] = {open.get()};
   STRIA_ASSIGN(Event done, run_sum(subject, sums, tensors, waits));
+  STRIA_RETURN_IF_ERROR(open.returned("kernel.run"));
   const auto goes = [gone](Gone one) { return gone == one || gone == Gone::all; };
   if (goes(Gone::kernels)) sums.built.kernels.clear();
   if (goes(Gone::library)) sums.built.library.reset();
@@ -160,23 +167,24 @@ Finding released_in_flight(Subject& subject, Gone gone) {
       return expect_code(answer, {STRIA_OK}, "event.end");
     }
   }
-  STRIA_RETURN_IF_ERROR(subject.signal(open));
+  STRIA_RETURN_IF_ERROR(open.signal());
   STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait(done));
   return tensors.check(subject);
 }
 
 // Everything but the driver's own: kernels run on, and memory goes when they are done.
 Finding given_back_at_once(Subject& subject) {
-  STRIA_ASSIGN(const Event open, subject.host_event());
+  STRIA_ASSIGN(HeldEvent open, HeldEvent::make(subject));
   stria_event* const waits[] = {open.get()};
   std::vector<Event> events;
   for (uint32_t i = 0; i < 8; ++i) {
     STRIA_ASSIGN(const Sums sums, Sums::make(subject));
     STRIA_ASSIGN(const SumTensors tensors, sums.tensors(subject, i));
     STRIA_ASSIGN(Event done, run_sum(subject, sums, tensors, waits));
+    STRIA_RETURN_IF_ERROR(open.returned("kernel.run"));
     events.push_back(std::move(done));
   }
-  STRIA_RETURN_IF_ERROR(subject.signal(open));
+  STRIA_RETURN_IF_ERROR(open.signal());
   for (const Event& event : events) STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait(event));
   return {};
 }
@@ -228,11 +236,10 @@ Finding inputs_overlap(Subject& subject, int64_t apart) {
   return DeviceWork(subject).holds(inputs, values, "the inputs after the launch");
 }
 
-// Where the library says that an output may lie where an input does, it may.
-Finding in_place(Subject& subject, const char* input) {
-  STRIA_ASSIGN(const Sums sums, Sums::make(subject));
+// Whether every kernel that writes R says that it may lie where this input does.
+bool may_overlap(const Built& built, std::string_view input) {
   bool may = true;
-  for (const hal::KernelInfo& info : sums.built.infos)
+  for (const hal::KernelInfo& info : built.infos)
     for (const hal::ArgumentInfo& argument : info.arguments) {
       if (argument.name != "R" || argument.direction == hal::Direction::in) continue;
       bool here = false;
@@ -240,7 +247,13 @@ Finding in_place(Subject& subject, const char* input) {
         here |= other < info.arguments.size() && info.arguments[other].name == input;
       may &= here;
     }
-  if (!may)
+  return may;
+}
+
+// Where the library says that an output may lie where an input does, it may.
+Finding in_place(Subject& subject, const char* input) {
+  STRIA_ASSIGN(const Sums sums, Sums::make(subject));
+  if (!may_overlap(sums.built, input))
     return Finding::skip(fmt::format("the library does not say that R may overlap {}", input));
   STRIA_ASSIGN(const SumTensors tensors, sums.tensors(subject, 3));
   Spots spots = tensors.spots();
@@ -253,15 +266,43 @@ Finding in_place(Subject& subject, const char* input) {
                                    sum_result(sums.type, sums.count, 3), "R in its input's place");
 }
 
+// A transpose, which no kernel does in place unless it takes care.
+Finding transpose_in_place(Subject& subject) {
+  constexpr int64_t kSize = 24;
+  TestProgram program;
+  program.name = "transpose";
+  program.parameters = {"A[M, N]"};
+  program.outputs = {"R"};
+  program.body = "  R[j, i : N, M] = =(A[i, j]);\n";
+  program.inputs = {{"A", DataType::i32, {kSize, kSize}}};
+  STRIA_ASSIGN(const Compilation compilation, compile_for_device(subject, program));
+  STRIA_ASSIGN(const Built built, build(subject, compilation));
+  if (!may_overlap(built, "A"))
+    return Finding::skip("the library does not say that R may overlap A");
+  const Bytes values = sum_operand(DataType::i32, kSize * kSize, 4, 0);
+  STRIA_ASSIGN(const Buffer buffer, DeviceWork(subject).buffer(values));
+  Launches launches;
+  STRIA_RETURN_IF_ERROR(
+      launches.add(subject, built, {{"A", {buffer.get(), 0}}, {"R", {buffer.get(), 0}}}));
+  STRIA_ASSIGN(const Event done, run_each(subject, launches));
+  STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait(done));
+  Bytes wanted(values.size());
+  for (int64_t i = 0; i < kSize; ++i)
+    for (int64_t j = 0; j < kSize; ++j)
+      store_scalar(DataType::i32, wanted.data(), j * kSize + i,
+                   load_scalar(DataType::i32, values.data(), i * kSize + j));
+  return DeviceWork(subject).holds(buffer, wanted, "a transpose in its input's place");
+}
+
 // R of one is A of the next.
 Finding chain(Subject& subject) {
+  constexpr int kLaunches = 40;
   STRIA_ASSIGN(const Sums sums, Sums::make(subject));
   const Bytes a = sum_operand(sums.type, sums.count, 2, 0),
               b = sum_operand(sums.type, sums.count, 2, 1);
   STRIA_ASSIGN(const Buffer first, DeviceWork(subject).buffer(a));
   STRIA_ASSIGN(const Buffer second, DeviceWork(subject).buffer(a));
   STRIA_ASSIGN(const Buffer added, DeviceWork(subject).buffer(b));
-  constexpr int kLaunches = 40;
   Event last;
   for (int i = 0; i < kLaunches; ++i) {
     const bool even = i % 2 == 0;
@@ -282,7 +323,7 @@ Finding chain(Subject& subject) {
     store_scalar(sums.type, wanted.data(), i,
                  Scalar::of_int(sums.type, load_scalar(sums.type, a.data(), i).i +
                                                kLaunches * load_scalar(sums.type, b.data(), i).i));
-  return DeviceWork(subject).holds(first, wanted, "A after 40 launches in a chain");
+  return DeviceWork(subject).holds(first, wanted, "A after a chain of launches");
 }
 
 }  // namespace
@@ -317,6 +358,7 @@ void add_launch_cases(CaseMaker& maker) {
   for (const char* input : {"A", "B"})
     add_executable_case(maker, fmt::format("run.in_place_of_{}", input), Level::robust, kOverlap,
                         [input](Subject& subject) { return in_place(subject, input); });
+  add_executable_case(maker, "run.transpose_in_place", Level::robust, kOverlap, transpose_in_place);
   add_executable_case(maker, "run.chain", Level::right, kWaits, chain);
 }
 

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "executables/executable_case.h"
+#include "executables/held_event.h"
 #include "executables/launch_cases.h"
 #include "executables/sums.h"
 
@@ -17,16 +18,17 @@ constexpr std::string_view kBuild = "Starts to compile and returns at once.";
 Status build_at_once(const Subject& subject, const Compiler& compiler,
                      const std::vector<int64_t>& counts, const std::vector<Compilation>& programs,
                      bool held) {
-  STRIA_ASSIGN(const Event open, subject.host_event());
+  STRIA_ASSIGN(HeldEvent open, HeldEvent::make(subject));
   stria_event* const waits[] = {open.get()};
   std::vector<Building> buildings;
   for (const Compilation& program : programs) {
     STRIA_ASSIGN(Building building, begin_build(subject, compiler, program.device_text,
                                                 held ? std::span<stria_event* const>(waits)
                                                      : std::span<stria_event* const>()));
+    STRIA_RETURN_IF_ERROR(open.returned("compiler.build"));
     buildings.push_back(std::move(building));
   }
-  STRIA_RETURN_IF_ERROR(subject.signal(open));
+  STRIA_RETURN_IF_ERROR(open.signal());
   std::vector<Sums> all;
   // The last one first: none waits for another.
   for (size_t n = buildings.size(); n-- > 0;) {
@@ -94,12 +96,14 @@ Finding twins(Subject& subject) {
   STRIA_ASSIGN(Sums second, Sums::make(subject));
   STRIA_ASSIGN(const SumTensors one, first.tensors(subject, 1));
   STRIA_ASSIGN(const SumTensors two, second.tensors(subject, 2));
-  STRIA_ASSIGN(const Event open, subject.host_event());
+  STRIA_ASSIGN(HeldEvent open, HeldEvent::make(subject));
   stria_event* const waits[] = {open.get()};
   STRIA_ASSIGN(const Event of_one, run_sum(subject, first, one, waits));
+  STRIA_RETURN_IF_ERROR(open.returned("kernel.run"));
   STRIA_ASSIGN(const Event of_two, run_sum(subject, second, two, waits));
+  STRIA_RETURN_IF_ERROR(open.returned("kernel.run"));
   second.built = Built();  // the other one goes on
-  STRIA_RETURN_IF_ERROR(subject.signal(open));
+  STRIA_RETURN_IF_ERROR(open.signal());
   STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait(of_one));
   STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait(of_two));
   STRIA_RETURN_IF_ERROR(one.check(subject));
@@ -122,15 +126,16 @@ Finding again_and_again(Subject& subject) {
 Finding beside_launches(Subject& subject) {
   STRIA_ASSIGN(const Sums sums, Sums::make(subject));
   STRIA_ASSIGN(const SumTensors tensors, sums.tensors(subject, 1));
-  STRIA_ASSIGN(const Event open, subject.host_event());
+  STRIA_ASSIGN(HeldEvent open, HeldEvent::make(subject));
   stria_event* const waits[] = {open.get()};
   STRIA_ASSIGN(const Event waiting, run_sum(subject, sums, tensors, waits));
+  STRIA_RETURN_IF_ERROR(open.returned("kernel.run"));
   STRIA_ASSIGN(const Sums other, Sums::make(subject, DataType::i32, 21));
   STRIA_ASSIGN(const SumTensors of_other, other.tensors(subject, 2));
   STRIA_ASSIGN(const Event done, run_sum(subject, other, of_other));
   STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait(done));
   STRIA_RETURN_IF_ERROR(of_other.check(subject));
-  STRIA_RETURN_IF_ERROR(subject.signal(open));
+  STRIA_RETURN_IF_ERROR(open.signal());
   STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait(waiting));
   return tensors.check(subject);
 }

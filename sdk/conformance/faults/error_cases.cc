@@ -249,6 +249,11 @@ const Check kChecks[] = {
          other->release(other);
          if (is_same) break;
        }
+       // Errors of other calls have other texts.
+       for (const auto provoke : {unknown_device, no_memory, status_while_open, signalled_twice}) {
+         STRIA_ASSIGN(stria_error * other, provoke(subject, DeviceWork(subject)));
+         if (other) other->release(other);
+       }
        STRIA_RETURN_IF_ERROR(work_round(DeviceWork(subject), 1));
        bool same = false;
        std::thread([&] {

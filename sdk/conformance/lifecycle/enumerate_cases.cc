@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "lifecycle/forked_run.h"
+#include "lifecycle/memory_in_use.h"
 #include "stria/base/text.h"
 #include "suite/device_work.h"
 #include "suite/process_facts.h"
@@ -132,11 +133,11 @@ void add_enumerate_cases(CaseMaker& maker) {
         STRIA_RETURN_IF_ERROR(subject.begin());
         for (int i = 0; i < 100; ++i)
           STRIA_RETURN_IF_ERROR(subject.list(subject.driver()).status());
-        const uint64_t before = private_bytes();
+        const uint64_t before = written_bytes();
         constexpr int kTimes = 500;
         for (int i = 0; i < kTimes; ++i)
           STRIA_RETURN_IF_ERROR(subject.list(subject.driver()).status());
-        const uint64_t after = private_bytes();
+        const uint64_t after = written_bytes();
         if (after > before + (uint64_t{4} << 20))
           return broken("{} lists took {} KiB of memory", kTimes, (after - before) >> 10);
         return {};

@@ -43,10 +43,10 @@ struct Fact {
   Compare compare;
 };
 
-// Signals by which a process is told to end or to look at its children: applications have handlers
-// for these. Those of crashes belong to whoever debugs, and hosts put them back.
-constexpr int kOwners[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGCHLD,
-                           SIGALRM, SIGUSR1, SIGUSR2, SIGPIPE};
+// Signals that are the application's alone. Compilers inside drivers take those of crashes and of
+// users, and hosts put them back.
+constexpr int kOwners[] = {SIGCHLD, SIGALRM, SIGPIPE, SIGPROF, SIGVTALRM,
+                           SIGCONT, SIGTSTP, SIGURG,  SIGIO,   SIGWINCH};
 
 const Fact kFacts[] = {
     {"outputs_folder_user_and_limits",
@@ -123,6 +123,18 @@ void add_process_cases(CaseMaker& maker) {
             if (!changed.empty()) return broken("{}", changed);
             return session.end();
           });
+  // What it starts it ends: a compiler's process that comes and goes is no business of the host's.
+  add(maker, "process.no_child_ended",
+      "Ends the plugin's work; every other handle has been released and every event is done.",
+      [](Subject& subject) -> Finding {
+        const Facts before;
+        Session session(subject);
+        STRIA_RETURN_IF_ERROR(session.go_to(Stage::ended));
+        for (const int child : Facts().process.children)
+          if (before.process.children.count(child) == 0)
+            return broken("after driver.shutdown the process {} of its own is left", child);
+        return {};
+      });
   for (const Stage stage : {Stage::listed, Stage::opened, Stage::failed, Stage::ended})
     add(maker, fmt::format("process.prints_nothing_{}", name_of(stage)), kLog,
         [stage](Subject& subject) -> Finding {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "lifecycle/memory_in_use.h"
 #include "lifecycle/process_cases.h"
 #include "suite/other_plugin.h"
-#include "suite/process_facts.h"
 
 namespace stria::conformance {
 namespace {
@@ -25,12 +25,12 @@ Finding loads_and_unloads(Subject& subject, int times, Use use) {
     if (use == Use::driver) STRIA_RETURN_IF_ERROR(plugin.begin());
     if (use == Use::work) STRIA_RETURN_IF_ERROR(plugin.work(static_cast<uint32_t>(i)));
     STRIA_RETURN_IF_ERROR(plugin.unload());
-    if (i == times / 2) memory = private_bytes();
+    if (i == times / 2) memory = written_bytes();
   }
   // Twice the noise of a process that runs threads.
-  if (times >= 100 && private_bytes() > memory + (uint64_t{8} << 20))
+  if (times >= 100 && written_bytes() > memory + (uint64_t{8} << 20))
     return Finding::leak(fmt::format("{} loads and unloads take {} KiB of memory",
-                                     times - times / 2, (private_bytes() - memory) >> 10));
+                                     times - times / 2, (written_bytes() - memory) >> 10));
   return {};
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "numbers/conversion_cases.h"
 
+#include <cmath>
+#include <cstring>
+
 #include "numbers/form.h"
 
 namespace stria::conformance {
@@ -56,9 +59,53 @@ void add(CaseMaker& maker, DataType from, const Kind& kind, const std::vector<Da
         [form, from] { return program_of(form, from); });
 }
 
+// ---- copies
+
+bool is_nan(DataType type, const Bytes& bytes, int64_t at) {
+  return std::isnan(load_scalar(type, bytes.data(), at).f);
+}
+
+// Every bit, signs of zeros included. Of a NaN, that it is one.
+Finding copies_bits(Subject& subject, DataType type) {
+  const auto count = static_cast<int64_t>(special_values(type).size()) * 5;
+  TestProgram program;
+  program.name = "copy";
+  program.parameters = {"A[N]"};
+  program.outputs = {"Copy", "Reversed"};
+  program.body = "  Copy = ident(A);\n  Reversed[N - 1 - i : N] = =(A[i]);\n";
+  program.inputs = {{"A", type, {count}, Values::special}};
+  program.keep_results = true;
+  const ProgramRun run = run_program(subject, program);
+  if (!run.status.ok()) return finding_of(run.status);
+  STRIA_ASSIGN(const std::vector<HostTensor> given, input_values(program));
+  const auto size = static_cast<size_t>(byte_size(type));
+  const Bytes wanted(given[0].data(), given[0].data() + given[0].byte_count());
+  for (const OutputRun& output : run.outputs) {
+    STRIA_RETURN_IF_ERROR(output.status);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t from = output.name == "Copy" ? i : count - 1 - i;
+      if (is_nan(type, wanted, from) && is_nan(type, output.result, i)) continue;
+      if (std::memcmp(output.result.data() + static_cast<size_t>(i) * size,
+                      wanted.data() + static_cast<size_t>(from) * size, size) != 0)
+        return broken("{}[{}] is {}, a copy of {}: other bits", output.name, i,
+                      to_string(load_scalar(type, output.result.data(), i)),
+                      to_string(load_scalar(type, wanted.data(), from)));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 void add_conversion_cases(CaseMaker& maker) {
+  for (const DataType type : {DataType::fp32, DataType::fp64, DataType::fp16, DataType::bf16}) {
+    Case& c = maker.add('K', fmt::format("copy.bits.{}", stria::name_of(type)),
+                        type == DataType::fp32 ? Level::right : Level::robust,
+                        "Loads, stores and copies change nothing.",
+                        [type](Subject& subject) { return copies_bits(subject, type); });
+    c.source = "docs/semantics.md";
+    c.limit = std::chrono::seconds(60);
+  }
   using D = DataType;
   for (const DataType from : all_types())
     for (const Kind& kind : kKinds) {

@@ -34,7 +34,8 @@ void add_functions(CaseMaker& maker, DataType type) {
   for (const Builtin* builtin : functions_of(type))
     // Those of real numbers have no edges of integers.
     if (builtin->types != TypeRule::floating) functions.push_back(builtin);
-  static const std::set<DataType> main_types = {DataType::i8, DataType::i32, DataType::u32};
+  static const std::set<DataType> main_types = {DataType::i8, DataType::i32, DataType::u32,
+                                                DataType::i64};
   for (const auto& row : rows_of(functions, first_functions(), 12)) {
     const Level level = number == 0 && main_types.count(type) ? Level::right : Level::robust;
     const std::string key = fmt::format("edge.{}.{}", stria::name_of(type), number++);

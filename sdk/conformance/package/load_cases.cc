@@ -75,6 +75,12 @@ void add_load_cases(CaseMaker& maker) {
           if (before.threads.count(thread) == 0) return broken("it starts the thread {}", thread);
         return Status();
       });
+  add(maker, "starts_no_process", kNothingEarly,
+      [](const ProcessFacts& before, const ProcessFacts& after) -> Status {
+        for (const int child : after.children)
+          if (before.children.count(child) == 0) return broken("it starts the process {}", child);
+        return Status();
+      });
   add(maker, "opens_nothing", kNothingEarly,
       [](const ProcessFacts& before, const ProcessFacts& after) -> Status {
         for (const auto& [number, target] : after.descriptors)

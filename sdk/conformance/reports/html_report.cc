@@ -87,6 +87,10 @@ std::string html_report(const Report& report) {
          row("device", report.device) + row("machine", report.machine) +
          row("suite", report.suite) + row("day", report.day) +
          row("SHA-256 of the library", report.sha256) +
+         row("kernels", report.kernels == 0
+                            ? ""
+                            : fmt::format("{}, of which the host interprets {}", report.kernels,
+                                          report.interpreted_kernels)) +
          row("took", fmt::format("{:.1f} s", report.seconds)) + "</table>\n";
   out += "<h2>Groups</h2>\n" + groups_table(report);
   std::string failures, others;

@@ -52,6 +52,8 @@ std::string json_report(const Report& report) {
                   {"machine", report.machine},
                   {"day", report.day},
                   {"seconds", report.seconds},
+                  {"kernels", report.kernels},
+                  {"interpreted_kernels", report.interpreted_kernels},
                   {"level", report.verdict.level},
                   {"asked", static_cast<int>(report.verdict.asked)},
                   {"whole", report.verdict.whole},

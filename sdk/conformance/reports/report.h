@@ -19,6 +19,8 @@ struct Report {
   std::string day;      // YYYY-MM-DD
   std::string sha256;   // of the shared object; empty if it cannot be read
   double seconds = 0;
+  // Of the programs that cases ran; and those of them that the plugin leaves to the host.
+  uint64_t kernels = 0, interpreted_kernels = 0;
   const std::vector<Case>* all = nullptr;
   std::vector<CaseResult> results;
   Verdict verdict;

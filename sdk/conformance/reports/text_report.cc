@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 
 #include "reports/report.h"
 #include "stria/base/text.h"
@@ -13,6 +14,10 @@ std::string quoted(const std::string& text) {
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
 }
+
+// How many failures with the same words are shown one by one: a plugin that cannot open its device
+// fails in thousands of cases, and says so in each.
+constexpr int kShownAlike = 3;
 
 // Each line of `text` behind `indent`.
 std::string indented(const std::string& text, const std::string& indent) {
@@ -49,6 +54,10 @@ std::string text_report(const Report& report, bool all_cases) {
   std::string out = fmt::format("{}{}{}  {}\n", report.plugin, report.version.empty() ? "" : " ",
                                 report.version, report.directory);
   if (!report.device.empty()) out += fmt::format("device {}\n", report.device);
+  if (report.interpreted_kernels > 0)
+    out += fmt::format(
+        "{} of {} kernels are interpreted by the host: the plugin has no code for them\n",
+        report.interpreted_kernels, report.kernels);
   out += "\n";
   for (const Group& group : all_groups()) {
     const auto it = report.verdict.by_group.find(group.letter);
@@ -59,6 +68,8 @@ std::string text_report(const Report& report, bool all_cases) {
         counts += fmt::format("  {} {}", count, name_of(static_cast<Ending>(i)));
     out += fmt::format("{}  {:<12}{}\n", group.letter, group.name, counts);
   }
+  using Words = std::pair<Ending, std::string>;
+  std::map<Words, int> alike;
   for (const CaseResult& result : report.results) {
     const Case& c = (*report.all)[result.index];
     if (is_good(result.ending)) {
@@ -67,6 +78,7 @@ std::string text_report(const Report& report, bool all_cases) {
                            result.text.empty() ? "" : ": ", result.text);
       continue;
     }
+    if (++alike[{result.ending, result.text}] > kShownAlike) continue;
     out += fmt::format("\n{:<7} {}\n", name_of(result.ending), c.name);
     out += indented(result.text, "  ");
     out += fmt::format("  rule    \"{}\" ({})\n", c.sentence, c.source);
@@ -74,6 +86,10 @@ std::string text_report(const Report& report, bool all_cases) {
       out += "  its process printed last:\n" + indented(result.output, "    ");
     out += fmt::format("  repeat  {}\n", command_for(report, result));
   }
+  for (const auto& [words, count] : alike)
+    if (count > kShownAlike)
+      out += fmt::format("\n{:<7} of {} more cases, which --json lists, in the same words:\n{}",
+                         name_of(words.first), count - kShownAlike, indented(words.second, "  "));
   return out + "\n" + summary_of(report) + "\n";
 }
 

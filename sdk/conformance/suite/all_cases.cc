@@ -53,6 +53,7 @@ std::vector<Case> all_cases(const std::filesystem::path& directory) {
   add_company_cases(maker);
   add_duration_cases(maker);
   add_estimate_cases(maker);
+  add_rank_cases(maker);
   add_check_cases(maker);
   // After the shared cases of each group, the process is left in order.
   for (const Group& group : all_groups()) {

@@ -44,6 +44,8 @@ inline constexpr int kOpenCalls = 64;
 // Plain memory: made by zeroing.
 struct CallRecord {
   char device[256];  // id and name of the device that was opened; "" if none was
+  // Of the programs that cases ran; and those of them that the plugin leaves to the host.
+  std::atomic<uint64_t> kernels, interpreted_kernels;
   SlotRecord slots[kSlots];
   OpenCall open[kOpenCalls];
 

@@ -78,7 +78,7 @@ class Call {
 
 // Stands in for what a slot that threw has not returned.
 stria_error* thrown(Slot slot) {
-  return hal::to_error(make_error(hal::kPluginFault, "{} lets an exception out", name_of(slot)));
+  return hal::to_error(internal_error("{} lets an exception out", name_of(slot)));
 }
 
 template <Slot kSlot, auto kTable, auto kMember>

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "suite/patience.h"
 #include "suite/subject.h"
 
 namespace stria::conformance {
@@ -39,9 +40,9 @@ class DeviceWork {
 
   Result<bool> is_done(const Event& event) const;
   // Waits until the event is done; deadline_exceeded after the limit. Not its failure.
-  Status wait_for_end(const Event& event, int limit_ms = kPatienceMs) const;
+  Status wait_for_end(const Event& event, int limit_ms = patience_ms()) const;
   // wait_for_end(), then the event's own failure.
-  Status wait(const Event& event, int limit_ms = kPatienceMs) const;
+  Status wait(const Event& event, int limit_ms = patience_ms()) const;
 
   // How a buffer is mapped: the slot of stria_buffer_table.
   using Map = stria_error* (*)(stria_buffer*, uint64_t, uint64_t, stria_event* const*, uint64_t,
@@ -60,9 +61,6 @@ class DeviceWork {
   // A failure if the buffer's bytes from `offset` are others; `what` begins its message.
   Status holds(const Buffer& buffer, std::span<const std::byte> expected, std::string_view what,
                uint64_t offset = 0) const;
-
-  // Far longer than any work of the suite takes: who has not ended then hangs.
-  static constexpr int kPatienceMs = 20'000;
 
  private:
   const hal::Tables* tables_;

@@ -40,6 +40,8 @@ ProcessFacts ProcessFacts::now() {
   out.state = hal::ProcessState::now();
   each_entry("/proc/self/task", [&](const fs::directory_entry& entry) {
     out.threads.insert(entry.path().filename().string() + " " + first_line(entry.path() / "comm"));
+    std::ifstream children(entry.path() / "children");
+    for (int child; children >> child;) out.children.insert(child);
   });
   each_entry("/proc/self/fd", [&](const fs::directory_entry& entry) {
     std::error_code error;

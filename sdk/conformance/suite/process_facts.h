@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a plugin finds in its process and what it leaves there, beside hal::ProcessState: threads,
-// descriptors, signal handlers, variables, how floats round.
+// children, descriptors, signal handlers, variables, how floats round.
 #pragma once
 
 #include <csignal>
@@ -16,6 +16,7 @@ namespace stria::conformance {
 struct ProcessFacts {
   hal::ProcessState state;
   std::set<std::string> threads;           // ids and names: "123 worker"
+  std::set<int> children;                  // processes that are its own, ended ones too
   std::map<int, std::string> descriptors;  // what each stands for
   std::map<int, std::uintptr_t> handlers;  // signal -> handler
   std::map<std::string, std::string> variables;

@@ -15,7 +15,7 @@ namespace {
 
 // A kernel of the suite takes milliseconds, and a driver's compiler seconds, or many on a machine
 // that is busy.
-constexpr std::chrono::seconds kWaitLimit{40};
+constexpr int kWaitMs = 40'000;
 
 struct Product {
   Runtime runtime;
@@ -37,8 +37,9 @@ Product make_product(const Subject& subject) {
   options.only_plugin_paths = true;
   options.probe_plugins = false;  // this process is one of its own already
   options.author = true;
-  options.plugin_time_limit = kWaitLimit;
-  options.wait_limit_ns = static_cast<uint64_t>(std::chrono::nanoseconds(kWaitLimit).count());
+  const std::chrono::milliseconds limit(patience_ms(kWaitMs));
+  options.plugin_time_limit = limit;
+  options.wait_limit_ns = static_cast<uint64_t>(std::chrono::nanoseconds(limit).count());
   Runtime runtime(std::move(options));
   Result<::stria::Device> device = open_product(subject, runtime);
   return {std::move(runtime), std::move(device)};
@@ -154,6 +155,7 @@ class Runner {
       if (!got.empty()) std::memcpy(results[at].data(), got.data(), got.size());
       if (runs[at].status.ok()) runs[at].status = memory.check_guards(places.inputs.size() + o);
       if (runs[at].status.ok()) runs[at].status = check_truth(results[at], info.name);
+      if (program_.keep_results) runs[at].result.assign(got.begin(), got.end());
     }
     return compare(std::move(results), runs);
   }
@@ -227,6 +229,12 @@ ProgramRun run_program(const Subject& subject, const TestProgram& program) {
   if (!device.ok()) return failed(device.status().with_context("the product's runtime"));
   Result<Executable> executable = compile(*device, program);
   if (!executable.ok()) return failed(executable.status());
+  const auto infos = Inside::loaded(*executable).library().kernels();
+  if (!infos.ok()) return failed(infos.status());
+  CallRecord& record = *subject.options().record;
+  record.kernels += infos->size();
+  for (const hal::KernelInfo& info : *infos)
+    if (!info.interpreted.empty()) ++record.interpreted_kernels;
   Result<std::vector<HostTensor>> values = input_values(program);
   if (!values.ok()) return failed(values.status());
   ProgramRun run = Runner(*device, *executable, program, std::move(*values)).run();

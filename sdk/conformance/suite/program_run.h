@@ -39,6 +39,7 @@ struct TestProgram {
   bool no_peepholes = false, fast_math = false;  // of the build
   // Values came about by chance: that nothing can be said of most of them is no mistake.
   bool random = false;
+  bool keep_results = false;
   // The interpreter computes so many elements of each output; nothing: all of them.
   std::optional<int64_t> sample;
 
@@ -52,6 +53,7 @@ struct OutputRun {
   std::string name;
   Status status;
   int64_t elements = 0, undecided = 0;  // that were compared; that no result of could be wrong
+  Bytes result = {};                    // with keep_results
 };
 
 // What became of a program.

@@ -122,7 +122,8 @@ class Run {
   Clock::time_point limit_of(const Worker& worker) const {
     if (worker.done == worker.batch.cases.size()) return Clock::now() + kEndLimit;
     const Case& c = all_[worker.batch.cases[worker.done]];
-    return Clock::now() + std::chrono::duration_cast<Clock::duration>(c.limit * options_.patience);
+    return Clock::now() +
+           std::chrono::duration_cast<Clock::duration>(c.limit * options_.subject.patience);
   }
 
   // Waits until a worker says something, or should have.
@@ -223,7 +224,7 @@ class Run {
     CaseResult result{index, Ending::crash, words_for(status) + where, "", 0};
     if (!ended) {
       const double seconds =
-          std::chrono::duration<double>(all_[index].limit).count() * options_.patience;
+          std::chrono::duration<double>(all_[index].limit).count() * options_.subject.patience;
       result.ending = Ending::hang;
       result.text = fmt::format("did not end within {} s{}", seconds, where);
       result.seconds = seconds;
@@ -244,7 +245,9 @@ class Run {
 
   CallRecord* sum() const {
     CallRecord* out = records_.front();
-    for (size_t r = 1; r < records_.size(); ++r)
+    for (size_t r = 1; r < records_.size(); ++r) {
+      out->kernels += records_[r]->kernels;
+      out->interpreted_kernels += records_[r]->interpreted_kernels;
       for (int i = 0; i < kSlots; ++i) {
         if (out->device[0] == 0)
           std::copy(std::begin(records_[r]->device), std::end(records_[r]->device), out->device);
@@ -257,6 +260,7 @@ class Run {
         if (to.faults == 0) std::copy(std::begin(from.fault), std::end(from.fault), to.fault);
         to.faults += from.faults;
       }
+    }
     return out;
   }
 

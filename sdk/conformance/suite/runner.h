@@ -26,7 +26,6 @@ struct CaseResult {
 struct RunOptions {
   SubjectOptions subject;  // `record` is set by the runner
   int jobs = 1;            // processes at once
-  double patience = 1;     // times each case's limit, for slow machines
   // Told how many of the cases are done; may be empty.
   std::function<void(size_t done, size_t all)> progress;
   // Becomes true: children are ended and the run with them. May be null.

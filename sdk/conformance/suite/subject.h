@@ -21,6 +21,7 @@
 #include "stria/hal/files/manifest.h"
 #include "suite/call_record.h"
 #include "suite/handle.h"
+#include "suite/patience.h"
 #include "suite/test_host.h"
 
 namespace stria::conformance {
@@ -29,6 +30,7 @@ struct SubjectOptions {
   std::filesystem::path directory;  // absolute
   std::string device_id;            // empty: the first that is available
   CallRecord* record = nullptr;     // not null
+  double patience = 1;              // times each limit, for slow machines
   // Where cases may write; each gets a folder of its own there.
   std::filesystem::path scratch;
 };
@@ -101,7 +103,7 @@ class Subject {
                      std::span<const std::byte> pattern,
                      std::span<stria_event* const> waits = {}) const;
   // event.wait, then event.status: the event's own failure, or that it is not done in time.
-  Status wait(const Event& event, int limit_ms = 5000) const;
+  Status wait(const Event& event, int limit_ms = patience_ms(5000)) const;
   Result<bool> is_done(const Event& event) const;
   // By map_discard and by map_current, with waits for the end.
   Status write(const Buffer& buffer, uint64_t offset, std::span<const std::byte> bytes) const;

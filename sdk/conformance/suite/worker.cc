@@ -93,11 +93,15 @@ void run_cases_here(const std::vector<Case>& all, const std::vector<size_t>& cas
   Subject subject(options);
   std::vector<uint32_t> seen;
   new_fault(*options.record, seen);
+  const pid_t own = ::getpid();
   for (const size_t index : cases) {
     const Case& c = all[index];
     send(pipe, {{"begin", index}});
     const auto begin = Clock::now();
+    set_patience(c.limit, options.patience);
     Finding finding = run_case(c, subject);
+    // A copy of this process that the plugin has forked has nothing to say.
+    if (::getpid() != own) ::_exit(0);
     const std::string fault = new_fault(*options.record, seen);
     if (!fault.empty() && is_good(finding.ending())) finding = Finding(broken("{}", fault));
     send(pipe, {{"end", index},

@@ -367,7 +367,7 @@ Status check_sum(SharedHandles& on, const AnySlot& any, int threads) {
   if (on.called_back != 0)
     return broken("an open event called back {} times", on.called_back.load());
   STRIA_RETURN_IF_ERROR(on.work->signal(on.open));
-  for (int i = 0; i < 20'000 && on.called_back < expected; ++i) ::usleep(1000);
+  for (int i = 0; i < patience_ms() && on.called_back < expected; ++i) ::usleep(1000);
   if (on.called_back != expected)
     return broken("of {} callbacks that {} threads asked for {} came", expected, threads,
                   on.called_back.load());

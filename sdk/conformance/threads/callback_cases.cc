@@ -60,11 +60,11 @@ Finding called_in_callback(Subject& subject, Slot slot, Trigger trigger) {
                                               : Status()));
   {
     std::unique_lock lock(called->mutex);
-    if (!called->changed.wait_for(lock, std::chrono::milliseconds(DeviceWork::kPatienceMs),
+    if (!called->changed.wait_for(lock, std::chrono::milliseconds(patience_ms()),
                                   [&] { return called->times > 0; })) {
       (void)called.release();
       return broken("the callback has not come {} s after its event was to be done",
-                    DeviceWork::kPatienceMs / 1000);
+                    patience_ms() / 1000);
     }
     if (called->status.code() == StatusCode::unimplemented)
       return Finding::skip(fmt::format("the plugin has no {}", name_of(slot)));

@@ -27,7 +27,7 @@ Case& add(CaseMaker& maker, const std::string& name, std::string_view sentence,
 }
 
 bool reaches(const std::atomic<int>& count, int expected) {
-  for (int i = 0; i < DeviceWork::kPatienceMs && count < expected; ++i) ::usleep(1000);
+  for (int i = 0; i < patience_ms() && count < expected; ++i) ::usleep(1000);
   // One too many may come a moment later.
   ::usleep(2000);
   return count == expected;

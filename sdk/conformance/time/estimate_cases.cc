@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/kind_files.h"
-#include "stria/experimental.h"
-#include "stria/hal/boundary/error.h"
 #include "stria/runtime/compilation.h"
 #include "stria/runtime/host/intrinsics.h"
 #include "stria/stripe/text/printer.h"
-#include "suite/subject.h"
-#include "time/time_cases.h"
+#include "time/estimates.h"
 
 namespace stria::conformance {
 namespace {
-
-constexpr std::string_view kSource = "stria/experimental.h";
 
 struct Sized {
   const char* name;
@@ -49,39 +44,10 @@ Result<std::string> device_stripe(Subject& s, const Sized& program) {
   return stripe::print(compilation.generic);
 }
 
-const stria_estimate_table* table_of(const Subject& s) {
-  return static_cast<const stria_estimate_table*>(s.extension("stria.estimate", 1));
-}
-
-Result<stria_estimate> estimate(const Subject& s, const stria_estimate_table& table,
-                                const std::string& stripe) {
-  stria_build_params params{};
-  params.size = sizeof params;
-  params.stripe = hal::to_c(stripe);
-  params.options = hal::to_c("{}");
-  stria_estimate out{};
-  out.size = sizeof out;
-  if (stria_error* error = table.estimate(s.device(), &params, &out))
-    return hal::take_error(error, hal::Reader::author).with_context("estimate.estimate");
-  return out;
-}
-
-// Adds a case for plugins that have the table.
+// Adds a case of level 2.
 void add(CaseMaker& maker, std::string_view name, std::string_view sentence,
          std::function<Finding(Subject&, const stria_estimate_table&)> run) {
-  Case& c = maker.add('R', fmt::format("estimate.{}", name), Level::right, sentence,
-                      [run = std::move(run)](Subject& s) -> Finding {
-                        const stria_estimate_table* table = table_of(s);
-                        if (!table) return Finding::skip("the plugin has no table stria.estimate");
-                        if (table->size < sizeof *table || !table->estimate)
-                          return broken("its table stria.estimate has {} bytes, not {}",
-                                        table->size, sizeof *table);
-                        const Finding finding = run(s, *table);
-                        if (finding.code() == StatusCode::unsupported)
-                          return Finding::unsupported(finding.text());
-                        return finding;
-                      });
-  c.source = kSource;
+  add_estimate_case(maker, name, Level::right, sentence, std::move(run));
 }
 
 }  // namespace

@@ -8,5 +8,6 @@ namespace stria::conformance {
 
 void add_duration_cases(CaseMaker& maker);
 void add_estimate_cases(CaseMaker& maker);
+void add_rank_cases(CaseMaker& maker);
 
 }  // namespace stria::conformance

@@ -117,6 +117,13 @@ TEST(Errors, CrossWithTheirDetails) {
 TEST(Errors, RoundTrip) {
   stria_error* error = to_error(Status(StatusCode::data_loss, "torn"));
   EXPECT_EQ(take_error(error).to_string(), "data_loss: torn");
+  // The host's words keep their code; work that failed by a plugin's fault is that plugin's bug.
+  const Status incompatible(StatusCode::incompatible, "another version");
+  for (const auto& [made, code] : {std::pair{to_error(incompatible), STRIA_INCOMPATIBLE},
+                                   {to_error_of_work(incompatible), STRIA_INTERNAL}}) {
+    EXPECT_EQ(made->code, code);
+    made->release(made);
+  }
   EXPECT_EQ(to_error(Status()), nullptr);
   EXPECT_TRUE(take_error(nullptr).ok());
 }

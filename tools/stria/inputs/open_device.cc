@@ -57,12 +57,13 @@ RuntimeOptions runtime_options(double time_limit_s, unsigned threads) {
 Outcome open_device(const std::string& selector, Device& device, double time_limit_s,
                     unsigned threads, const Compilation* program) {
   STRIA_OR_FAIL(DeviceSelector parsed, ExitCode::usage, parse_device_selector(selector));
-  RuntimeOptions options = runtime_options(time_limit_s, threads);
+  RuntimeOptions all = runtime_options(time_limit_s, threads);
+  all.isolate_plugins = parsed.isolated;
+  RuntimeOptions options = all;
   if (!parsed.automatic) options.only_plugins = {parsed.plugin};
   const Runtime one(options);
   // Nothing was loaded if the plugin is not there, so all may be loaded now, to say what is.
-  const Runtime runtime =
-      one.plugins().empty() ? Runtime(runtime_options(time_limit_s, threads)) : one;
+  const Runtime runtime = one.plugins().empty() ? Runtime(std::move(all)) : one;
   const hal::ProcessState before = hal::ProcessState::now();
   Inside::DeviceCheck check;
   // A device that was asked for says what it lacks when it compiles.
@@ -70,7 +71,7 @@ Outcome open_device(const std::string& selector, Device& device, double time_lim
     check = [program](const Device& one) { return CompileDriver::check_device(one, *program); };
   STRIA_OR_FAIL(device, ExitCode::device, Inside::open(runtime, selector, check));
   opened() = Opened{runtime, device.info().plugin, before};
-  name_suspect(opened()->plugin.c_str());
+  if (!parsed.isolated) name_suspect(opened()->plugin.c_str());
   return Outcome();
 }
 

@@ -62,7 +62,9 @@ class ScratchFolder {
   }
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
+  ~ScratchFolder() { remove(); }
+  // Before the end of a process that runs no destructors.
+  void remove() const {
     std::error_code error;
     if (!path_.empty()) fs::remove_all(path_, error);
   }
@@ -185,9 +187,8 @@ Outcome conform(const ConformOptions& options) {
   const auto begin = Clock::now();
   take_stop_signals();
   RunOptions run;
-  run.subject = {directory, options.device, nullptr, scratch.path()};
+  run.subject = {directory, options.device, nullptr, options.patience, scratch.path()};
   run.jobs = static_cast<int>(options.jobs != 0 ? options.jobs : hal::usable_cores());
-  run.patience = options.patience;
   run.stop = &stop;
   RunResult result;
   {
@@ -199,6 +200,8 @@ Outcome conform(const ConformOptions& options) {
   Report report;
   describe(directory, report);
   report.device = result.record->device;
+  report.kernels = result.record->kernels;
+  report.interpreted_kernels = result.record->interpreted_kernels;
   report.suite = "stria " STRIA_VERSION;
   report.machine = machine();
   report.day = today();
@@ -211,6 +214,7 @@ Outcome conform(const ConformOptions& options) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   if (result.stopped) {
     std::fflush(stdout);
+    scratch.remove();
     end_by_signal();
   }
   STRIA_FAIL_IF(write_reports(options, report));

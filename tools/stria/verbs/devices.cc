@@ -12,10 +12,15 @@
 #include "standard_output.h"
 #include "stria/base/text.h"
 #include "stria/hal/boundary/error.h"
+#include "stria/runtime/device_selector.h"
 #include "stria/runtime/inside.h"
 
 namespace stria::command {
 namespace {
+
+std::string selector_of(const hal::PluginRecord& record, size_t position) {
+  return fmt::format("{}{}:{}", record.isolated ? kIsolated : "", record.id, position);
+}
 
 void print_text(const std::vector<hal::PluginRecord>& records) {
   struct Line {
@@ -37,7 +42,7 @@ void print_text(const std::vector<hal::PluginRecord>& records) {
     if (record.devices.empty()) lines.push_back({record.id, "no devices", ""});
     for (size_t i = 0; i < record.devices.size(); ++i) {
       const hal::DeviceInfo& device = record.devices[i];
-      lines.push_back({fmt::format("{}:{}", record.id, i), device.name,
+      lines.push_back({selector_of(record, i), device.name,
                        device.available ? "available" : "not available: " + device.reason});
     }
   }
@@ -69,7 +74,7 @@ void print_json(const std::vector<hal::PluginRecord>& records) {
     for (size_t i = 0; i < record.devices.size(); ++i) {
       const hal::DeviceInfo& device = record.devices[i];
       devices.push_back(
-          {{"selector", fmt::format("{}:{}", record.id, i)},
+          {{"selector", selector_of(record, i)},
            {"id", device.id},
            {"name", device.name},
            {"kind", device.kind},
@@ -96,6 +101,7 @@ void print_json(const std::vector<hal::PluginRecord>& records) {
 RuntimeOptions listing_options(const DevicesOptions& options) {
   RuntimeOptions how = runtime_options();
   how.plugin_time_limit = std::chrono::milliseconds(std::llround(options.step_limit_s * 1e3));
+  how.isolate_plugins = options.isolated;
   return how;
 }
 

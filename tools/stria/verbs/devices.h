@@ -11,6 +11,7 @@ namespace stria::command {
 
 struct DevicesOptions {
   bool json = false;
+  bool isolated = false;  // each plugin in a process of its own
   double step_limit_s = std::chrono::duration<double>(hal::kTimeLimit).count();  // of a plugin
 };
 Outcome devices(const DevicesOptions& options);

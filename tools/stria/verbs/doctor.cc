@@ -244,7 +244,7 @@ Outcome doctor(const DoctorOptions& options) {
       return other.id == finding.id && !other.failed && other.replaced_by.empty();
     });
     if (first == findings.end()) {
-      finding.seen = examine(found, limit);
+      finding.seen = examine(found, limit, options.isolated);
     } else {
       finding.seen.found = std::move(found);
       finding.replaced_by = first->seen.found.directory.string();

@@ -14,6 +14,7 @@ namespace stria::command {
 struct DoctorOptions {
   std::vector<std::string> plugins;  // ids; empty: all
   bool json = false;
+  bool isolated = false;  // as a device is that `isolated:` names
   double step_limit_s = std::chrono::duration<double>(hal::kTimeLimit).count();  // of a plugin
 };
 // Fails with `device` if anything is not well.
