@@ -46,7 +46,7 @@ TEST(Wire, IsLittleEndianWithoutPadding) {
   copy.waits = {9};
   const std::string bytes = encoded(copy, 5);
   ASSERT_EQ(bytes.size(), Header::kBytes + 7 * 8 + 4 + 8);
-  EXPECT_EQ(bytes.substr(0, 16), std::string("\x54\0\0\0\x1f\0\x01\0\x05\0\0\0\0\0\0\0", 16));
+  EXPECT_EQ(bytes.substr(0, 16), std::string("\x54\0\0\0\x1d\0\x01\0\x05\0\0\0\0\0\0\0", 16));
   EXPECT_EQ(bytes.substr(16 + 24, 8), std::string("\x22\x11\0\0\0\0\0\0", 8));
   EXPECT_EQ(bytes.substr(bytes.size() - 12), std::string("\x01\0\0\0\x09\0\0\0\0\0\0\0", 12));
 }
