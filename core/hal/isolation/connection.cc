@@ -114,6 +114,12 @@ void Connection::forget_event(Id id) {
   forgotten = open_.extract(id);
 }
 
+bool Connection::has_work() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(open_.begin(), open_.end(),
+                     [](const auto& entry) { return !entry.second->is_host_event(); });
+}
+
 // ---- requests
 
 Connection::Clock::time_point Connection::deadline(Limit limit) const {
@@ -262,7 +268,7 @@ void Connection::lose() {
                      0,
                      {},
                      {},
-                     "open the device again: it gets another process"});
+                     loaded_ ? "open the device again: it gets another process" : ""});
     is_lost_.store(true, std::memory_order_release);
     for (const auto& [request, pending] : pending_) pending->changed.notify_all();
     changed_.notify_all();

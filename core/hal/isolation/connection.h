@@ -113,6 +113,8 @@ class Connection final : public sdk::Object {
   // Ends the mapping of `buffer` that was given that memory first.
   void unmap(Id buffer, void* memory, Id done);
 
+  // Whether work that was begun is not done.
+  bool has_work() const;
   bool lost() const { return is_lost_.load(std::memory_order_acquire); }
   // Throws the loss.
   void check() const;

@@ -27,14 +27,16 @@ struct RemoteDriver {
 
   // The process that waits, or a new one; it is the caller's.
   sdk::Ref<Connection> take();
-  // Keeps it for the next device, or ends it.
+  // Keeps it for the next device, or ends it. One with work that is not done gets no other device,
+  // for it may hang. It ends once its work is done, when a device is asked for, or with the driver.
   void give_back(sdk::Ref<Connection> connection);
-  // The process that waits, or null.
-  sdk::Ref<Connection> take_idle();
+  // All processes without a device, which are to be ended.
+  std::vector<sdk::Ref<Connection>> take_all();
 
  private:
   std::mutex mutex_;
-  sdk::Ref<Connection> idle_;  // guarded by mutex_
+  sdk::Ref<Connection> idle_;               // guarded by mutex_
+  std::vector<sdk::Ref<Connection>> busy_;  // likewise
 };
 
 // Released with its last reference.

@@ -2,6 +2,8 @@
 // The tables of drivers, devices, compilers and libraries: each slot is a message.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "stria/experimental.h"
 #include "stria/hal/isolation/remote.h"
 #include "stria/sdk/info.h"
@@ -12,21 +14,38 @@ using sdk::slot;
 using sdk::view_of;
 using Number = Connection::SlotNumber;
 
-sdk::Ref<Connection> RemoteDriver::take_idle() {
+std::vector<sdk::Ref<Connection>> RemoteDriver::take_all() {
   const std::lock_guard lock(mutex_);
-  return std::exchange(idle_, {});
+  std::vector<sdk::Ref<Connection>> all = std::exchange(busy_, {});
+  if (idle_) all.push_back(std::exchange(idle_, {}));
+  return all;
 }
 
 sdk::Ref<Connection> RemoteDriver::take() {
-  const sdk::Ref<Connection> waiting = take_idle();
-  if (waiting && !waiting->lost()) return waiting;
-  if (waiting) waiting->end();
+  sdk::Ref<Connection> waiting;
+  std::vector<sdk::Ref<Connection>> over;
+  {
+    const std::lock_guard lock(mutex_);
+    waiting = std::exchange(idle_, {});
+    if (waiting && waiting->lost()) over.push_back(std::exchange(waiting, {}));
+    for (sdk::Ref<Connection>& connection : busy_)
+      if (!connection->has_work()) over.push_back(std::exchange(connection, {}));
+    busy_.erase(std::remove_if(busy_.begin(), busy_.end(),
+                               [](const sdk::Ref<Connection>& connection) { return !connection; }),
+                busy_.end());
+  }
+  for (const sdk::Ref<Connection>& connection : over) connection->end();
+  if (waiting) return waiting;
   return Connection::start(*host, how, plugin, directory, options);
 }
 
 void RemoteDriver::give_back(sdk::Ref<Connection> connection) {
   if (!connection->lost()) {
     const std::lock_guard lock(mutex_);
+    if (connection->has_work()) {
+      busy_.push_back(std::move(connection));
+      return;
+    }
     std::swap(connection, idle_);
   }
   if (connection) connection->end();
@@ -144,7 +163,7 @@ stria_error* open(stria_driver* driver, stria_string id, stria_string options,
 
 void shutdown(stria_driver* driver) {
   auto* self = &as<RemoteDriver>(driver);
-  if (sdk::Ref<Connection> last = self->take_idle()) last->end();
+  for (const sdk::Ref<Connection>& connection : self->take_all()) connection->end();
   delete self;
 }
 

@@ -3,8 +3,8 @@
 
 #include <unistd.h>
 
-#include "lifecycle/memory_in_use.h"
 #include "lifecycle/session.h"
+#include "suite/memory_in_use.h"
 #include "suite/process_facts.h"
 
 namespace stria::conformance {

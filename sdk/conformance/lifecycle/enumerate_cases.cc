@@ -6,9 +6,9 @@
 #include <thread>
 
 #include "lifecycle/forked_run.h"
-#include "lifecycle/memory_in_use.h"
 #include "stria/base/text.h"
 #include "suite/device_work.h"
+#include "suite/memory_in_use.h"
 #include "suite/process_facts.h"
 
 namespace stria::conformance {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lifecycle/open_cases.h"
 
-#include "lifecycle/memory_in_use.h"
 #include "negotiation/answer.h"
 #include "suite/device_work.h"
+#include "suite/memory_in_use.h"
 #include "suite/process_facts.h"
 #include "suite/small_program.h"
 

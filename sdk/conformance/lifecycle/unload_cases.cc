@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lifecycle/memory_in_use.h"
 #include "lifecycle/process_cases.h"
+#include "suite/memory_in_use.h"
 #include "suite/other_plugin.h"
 
 namespace stria::conformance {

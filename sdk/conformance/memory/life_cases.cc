@@ -8,7 +8,7 @@
 #include "memory/bench.h"
 #include "memory/mapped.h"
 #include "memory/sentences.h"
-#include "suite/process_facts.h"
+#include "suite/memory_in_use.h"
 
 namespace stria::conformance {
 namespace {
@@ -140,10 +140,10 @@ void add_cycle_case(CaseMaker& maker, std::string_view name, std::string_view se
       maker, 'M', fmt::format("lives.cycle_{}", name), Level::robust, sentence,
       [bytes, once = std::move(once)](const Bench& bench) -> Status {
         for (int i = 0; i < 20; ++i) STRIA_RETURN_IF_ERROR(once(bench));
-        const uint64_t before = private_bytes();
+        const uint64_t before = written_bytes();
         for (uint64_t left = 3 * kGrowth; left >= bytes; left -= bytes)
           STRIA_RETURN_IF_ERROR(once(bench));
-        const uint64_t after = private_bytes();
+        const uint64_t after = written_bytes();
         if (after > before + kGrowth)
           return broken("the process has {} MiB more after {} rounds that gave back what they took",
                         (after - before) >> 20, 3 * kGrowth / bytes);

@@ -7,7 +7,6 @@
 #include <clocale>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -81,20 +80,6 @@ int descriptor_count() {
   int count = -1;  // the one of the folder itself
   each_entry("/proc/self/fd", [&](const fs::directory_entry&) { ++count; });
   return count;
-}
-
-uint64_t private_bytes() {
-  std::ifstream file("/proc/self/smaps_rollup");
-  uint64_t kib = 0;
-  for (std::string line; std::getline(file, line);)
-    if (line.rfind("Private_", 0) == 0) {
-      std::istringstream words(line);
-      std::string name;
-      uint64_t value = 0;
-      words >> name >> value;
-      kib += value;
-    }
-  return kib << 10;
 }
 
 }  // namespace stria::conformance

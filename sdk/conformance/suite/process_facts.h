@@ -31,7 +31,5 @@ struct ProcessFacts {
 // How many threads and open descriptors the process has.
 int thread_count();
 int descriptor_count();
-// Memory that this process alone has in RAM.
-uint64_t private_bytes();
 
 }  // namespace stria::conformance

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lifecycle/memory_in_use.h"
+#include "suite/memory_in_use.h"
 
 #include <malloc.h>
 
