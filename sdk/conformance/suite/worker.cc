@@ -104,6 +104,9 @@ void run_cases_here(const std::vector<Case>& all, const std::vector<size_t>& cas
     if (::getpid() != own) ::_exit(0);
     const std::string fault = new_fault(*options.record, seen);
     if (!fault.empty() && is_good(finding.ending())) finding = Finding(broken("{}", fault));
+    // What a call broke may be why the case fails.
+    else if (!fault.empty() && finding.ending() == Ending::fail)
+      finding = Finding(broken("{}; besides: {}", finding.text(), fault));
     send(pipe, {{"end", index},
                 {"ending", name_of(finding.ending())},
                 {"text", shown_message(finding.text())},

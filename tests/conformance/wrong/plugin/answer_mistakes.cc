@@ -202,7 +202,7 @@ const void* extension_up_to_a_zero(stria_string name, uint32_t version) {
   {name, [](WrongObject& o) { o.tables.table.member = with; }}
 #define EXTENSION(name, function) {name, [](WrongObject& o) { o.get_extension = function; }}
 
-const Mistake kAll[] = {
+constexpr Mistake kAll[] = {
     ANSWER("answer.another_id", i.id = sdk::to_c("somebody_else")),
     ANSWER("answer.another_version", i.version = sdk::to_c("9.9.9")),
     ANSWER("answer.id_without_data", i.id = stria_string{nullptr, 5}),
