@@ -41,6 +41,7 @@ void read_body(Kind kind, bool answer, const std::string& body) {
     case Kind::estimate: return read_both<Estimate>(body, answer);
     case Kind::shutdown: return read_both<Shutdown>(body, answer);
     case Kind::ping: return read_both<Ping>(body, answer);
+    case Kind::wait: return read<Wait>(body);
     case Kind::fault: return read<Fault>(body);
     case Kind::bytes: return read<Bytes>(body);
     case Kind::create_event: return read<CreateEvent>(body);

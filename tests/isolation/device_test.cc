@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <numeric>
+#include <thread>
 
 #include "../small_program.h"
 #include "isolated_runtime.h"
@@ -145,6 +146,37 @@ TEST(IsolatedEvents, FailuresTravelWithTheirCause) {
   ASSERT_TRUE(waits.ok());
   *dropped = hal::Event();
   EXPECT_EQ(waits->wait().code(), StatusCode::cancelled);
+}
+
+// The process helps whoever waits, on the thread that receives: another one takes over, or what
+// ends the wait would not be read.
+TEST(IsolatedEvents, WaitsDoNotKeepWhatEndsThemFromTheProcess) {
+  const Runtime runtime;
+  for (const std::string plugin : {"reference", "llvm_cpu", "opencl", "vulkan"}) {
+    const Result<Device> opened = runtime.open("isolated:" + plugin);
+    if (!opened.ok()) continue;  // no driver
+    const hal::Device device = Inside::hal_device(*opened);
+    const auto buffer = device.allocate(64);
+    const auto executor = device.create_executor();
+    const std::byte zero{};
+    for (int round = 0; round < 20; ++round) {
+      std::vector<hal::Event> gates, filled;
+      std::vector<std::thread> waiting;
+      for (int i = 0; i < 3; ++i) {
+        gates.push_back(*device.create_event());
+        filled.push_back(*executor->fill(*buffer, 0, 64, {&zero, 1}, {&gates.back(), 1}));
+      }
+      for (const hal::Event& event : filled)
+        waiting.emplace_back([&event] { EXPECT_TRUE(event.wait().ok()); });
+      // One after the other, the last first: each wait is under way in the process by then.
+      for (size_t i = gates.size(); i-- > 0;) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1 + round % 3));
+        EXPECT_TRUE(gates[i].signal().ok());
+        EXPECT_TRUE(device.allocate(64).ok());  // what has an answer gets it
+      }
+      for (std::thread& thread : waiting) thread.join();
+    }
+  }
 }
 
 // A callback runs on the thread that hears what the process says.

@@ -50,6 +50,9 @@ struct HostFunctions {
   // null.
   std::function<void*(uint64_t bytes, uint64_t alignment)> allocate;
   std::function<void(void* memory)> free;
+  // Asked for each task that a plugin posts; true: whoever was asked runs task(state) soon, on any
+  // thread. Else, or if empty, a worker thread does.
+  std::function<bool(void (*task)(void* state), void* state)> take_task;
   // Told of a call into a plugin that takes longer than the wait limit: its id, the slot, and how
   // long it has been in it. The call goes on; nobody can end it but by ending the process. On a
   // thread of its own; must not drop the host's last reference.

@@ -112,7 +112,8 @@ struct Services::Slots {
   }
 
   static void post(stria_host* host, void (*task)(void*), void* state) {
-    pool(host).post(task, state);
+    const auto& take = functions(host).take_task;
+    if (!take || !take(task, state)) pool(host).post(task, state);
   }
 
   static uint8_t lend(stria_host* host, uint8_t (*done)(void*), void* state) {

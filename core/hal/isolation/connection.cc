@@ -141,7 +141,7 @@ std::string Connection::has_not_answered(Kind kind, Limit limit) const {
 }
 
 std::string Connection::exchange(Kind kind, uint64_t request, std::string message, Limit limit) {
-  Pending mine{kind, std::nullopt, {}};
+  Pending mine{kind, std::nullopt, {}, {}};
   {
     const std::lock_guard lock(mutex_);
     if (lost_) throw sdk::Error(lost_);
@@ -154,11 +154,13 @@ std::string Connection::exchange(Kind kind, uint64_t request, std::string messag
     pending_.erase(request);
     throw;
   }
-  const bool on_reader = std::this_thread::get_id() == reader_.get_id();
-  if (on_reader) answer_myself(mine, limit);
+  const bool on_receiver = receives();
+  if (on_receiver) answer_myself(mine, limit);
+  const auto end = deadline(limit);
+  receive_for_a_moment(end, [&] { return mine.answered.load(std::memory_order_acquire); });
   std::unique_lock lock(mutex_);
   const auto over = [&] { return mine.answer || lost_; };
-  if (!on_reader && !mine.changed.wait_until(lock, deadline(limit), over)) {
+  if (!on_receiver && !mine.changed.wait_until(lock, end, over)) {
     lock.unlock();
     give_up(has_not_answered(kind, limit));
     lock.lock();
@@ -203,7 +205,7 @@ void Connection::give_up(std::string why) {
 }
 
 sdk::Outcome Connection::wait_for_loss() {
-  if (std::this_thread::get_id() == reader_.get_id()) lose();
+  if (receives()) lose();
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return lost_ != nullptr; });
   return lost_;
@@ -278,7 +280,7 @@ void Connection::lose() {
     if (event->claim()) event->signal(lost_);
 }
 
-// ---- the thread that receives
+// ---- receiving
 
 Status Connection::start_process() {
   if (!words_.open())
@@ -301,47 +303,104 @@ void Connection::run() {
   ::close(std::exchange(other_end_, -1));
   if (!started.ok()) give_up(started.message());
   next_look_ = Clock::now() + options_.step_limit / 2;
-  try {
-    while (!lost()) {
-      std::optional<Message> message;
-      if (!deferred_.empty()) {
-        message = std::move(deferred_.front());
-        deferred_.pop_front();
-      } else {
-        message = channel_->next();
-      }
-      if (message)
-        handle(*message);
-      else if (!read_until(next_look_) && Clock::now() < next_look_)
-        break;
-      if (Clock::now() >= next_look_) look_after();
+  bool there = true;
+  while (there && !lost()) {
+    const bool quiet = keep_quiet();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(next_look_ - Clock::now());
+    pollfd waits[3] = {{channel_->socket(), POLLIN, 0},
+                       {words_descriptor(), POLLIN, 0},
+                       {process_descriptor_, POLLIN, 0}};
+    const auto patience = quiet ? 0 : std::clamp<int64_t>(left.count() + 1, 0, 60'000);
+    there = ::poll(waits, 3, static_cast<int>(patience)) >= 0 || errno == EINTR;
+    const Receiving receiving(*this, std::unique_lock(receiving_));
+    try {
+      if (there) there = read(waits[1].revents != 0, waits[2].revents != 0);
+      handle_all();
+      if (there && Clock::now() >= next_look_) look_after();
+    } catch (const Malformed& error) {
+      give_up(std::string("it sends what is no message: ") + error.what());
+      there = false;
+    } catch (const std::bad_alloc&) {
+      give_up("there is no host memory left for what it sends");
+      there = false;
     }
+  }
+  const Receiving receiving(*this, std::unique_lock(receiving_));
+  lose();
+  if (process_descriptor_ >= 0) ::close(process_descriptor_);
+}
+
+int Connection::words_descriptor() {
+  const std::lock_guard lock(receiving_);
+  return words_.read;
+}
+
+bool Connection::keep_quiet() {
+  const auto others_receive = [this] {
+    return Clock::now().time_since_epoch().count() < quiet_until_.load(std::memory_order_relaxed);
+  };
+  if (!others_receive()) return false;
+  std::unique_lock lock(mutex_);
+  quiet_ends_.wait_for(lock, kQuiet, [&] { return !others_receive(); });
+  return others_receive();
+}
+
+void Connection::receive_again() {
+  {
+    const std::lock_guard lock(mutex_);
+    quiet_until_.store(0, std::memory_order_relaxed);
+  }
+  quiet_ends_.notify_one();
+}
+
+// Its end, and what it prints, are noticed by the thread that also looks after it.
+bool Connection::receive_now() {
+  try {
+    const Channel::Fill got = channel_->fill(false);
+    if (got == Channel::Fill::some) handle_all();
+    return got != Channel::Fill::gone;
   } catch (const Malformed& error) {
     give_up(std::string("it sends what is no message: ") + error.what());
   } catch (const std::bad_alloc&) {
     give_up("there is no host memory left for what it sends");
   }
-  lose();
-  if (process_descriptor_ >= 0) ::close(process_descriptor_);
+  return false;
+}
+
+void Connection::handle_all() {
+  while (!lost()) {
+    std::optional<Message> message;
+    if (!deferred_.empty()) {
+      message = std::move(deferred_.front());
+      deferred_.pop_front();
+    } else {
+      message = channel_->next();
+    }
+    if (!message) return;
+    handle(*message);
+  }
+}
+
+bool Connection::read(bool words, bool ended) {
+  if (words) read_words();
+  const Channel::Fill got = channel_->fill(false);
+  // What it has left behind may hold its end of the socket.
+  return got == Channel::Fill::some || (got == Channel::Fill::nothing && !ended);
 }
 
 bool Connection::read_until(Clock::time_point limit) {
-  while (true) {
+  while (Clock::now() < limit) {
     pollfd waits[3] = {{channel_->socket(), POLLIN, 0},
                        {words_.read, POLLIN, 0},
                        {process_descriptor_, POLLIN, 0}};
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(limit - Clock::now());
     const auto patience = std::clamp<int64_t>(left.count() + 1, 0, 60'000);
     if (::poll(waits, 3, static_cast<int>(patience)) < 0 && errno != EINTR) return false;
-    if (waits[1].revents != 0) read_words();
-    if (waits[0].revents != 0 || waits[2].revents != 0) {
-      const Channel::Fill got = channel_->fill(false);
-      if (got == Channel::Fill::some) return true;
-      // What it has left behind may hold its end of the socket.
-      if (got == Channel::Fill::gone || waits[2].revents != 0) return false;
-    }
-    if (Clock::now() >= limit) return false;
+    if (!read(waits[1].revents != 0, waits[2].revents != 0)) return false;
+    if (waits[0].revents != 0) return true;
   }
+  return false;
 }
 
 void Connection::read_words() {
@@ -399,6 +458,7 @@ void Connection::take_answer(const Message& message) {
   const auto it = pending_.find(message.header.request);
   if (it != pending_.end()) {
     it->second->answer = message.body;
+    it->second->answered.store(true, std::memory_order_release);
     it->second->changed.notify_all();
   } else if (message.header.request == kPing) {
     pinged_.reset();

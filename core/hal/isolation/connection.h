@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host's side of one process in which a plugin runs: starts it, sends it messages, hears what
 // it says, and notices its end. A thread of the connection's receives; it starts the process too,
-// because the system ends the process with the thread that has started it.
+// because the system ends the process with the thread that has started it. Who waits for something
+// receives for a moment, too: no other thread has to wake for what is there soon.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -38,16 +40,20 @@ class RemoteEvent final : public sdk::Event {
   Connection& connection() const { return *connection_; }
   Id id() const { return id_; }
   Kind maker() const { return maker_; }
+  inline bool wait(uint64_t timeout_ns) override;
   bool is_host_event() const { return maker_ == Kind::create_event; }
   bool is_work() const override { return !is_host_event(); }
   // True for the first who asks: he signals it.
   bool claim() { return !claimed_.exchange(true); }
+  // Says once to the process that somebody waits for it.
+  inline void tell_of_wait();
 
  private:
   const sdk::Ref<Connection> connection_;
   const Id id_;
   const Kind maker_;
   std::atomic<bool> claimed_{false};
+  std::atomic<bool> waited_for_{false};
 };
 
 // How long an answer may take.
@@ -66,6 +72,8 @@ class Connection final : public sdk::Object {
                                     std::string driver_options);
   Connection(const sdk::Host& host, const IsolateOptions& options, std::string plugin);
   ~Connection() override = default;
+
+  using Clock = std::chrono::steady_clock;
 
   // All functions but end() are for any thread.
 
@@ -119,16 +127,55 @@ class Connection final : public sdk::Object {
   // Throws the loss.
   void check() const;
 
+  // Receives until over() holds, but no longer than a moment and until `end`. Nothing if a thread
+  // receives already: it tells.
+  template <typename Over>
+  void receive_for_a_moment(Clock::time_point end, const Over& over) {
+    if (over() || receives() || !kMayLook) return;
+    std::unique_lock lock(receiving_, std::try_to_lock);
+    if (!lock) return;
+    const auto now = Clock::now();
+    end = std::min(end, now + kMoment);
+    quiet_until_.store((now + kQuiet).time_since_epoch().count(), std::memory_order_relaxed);
+    const Receiving receiving(*this, std::move(lock));
+    while (!over() && !lost()) {
+      if (!receive_now() || Clock::now() >= end) return receive_again();
+    }
+  }
+
   // Ends the plugin's work and the process, and waits for that. What the plugin says to it goes to
-  // the log. Not from the thread that receives.
+  // the log. Not from a thread that receives.
   void end();
 
  private:
-  using Clock = std::chrono::steady_clock;
+  // Longer than a small kernel takes with the way to it and back. A thread that sleeps so long
+  // takes longer to wake.
+  static constexpr std::chrono::microseconds kMoment{50};
+  // Who looks without sleeping keeps a core.
+  static inline const bool kMayLook = usable_cores() > 1;
+  // After a wait the next one soon comes: so long the connection's own thread leaves messages to
+  // those that wait, for each would wake it as well.
+  static constexpr std::chrono::microseconds kQuiet{300};
   struct Pending {
     Kind kind;
     std::optional<std::string> answer;  // its body
     std::condition_variable changed;
+    std::atomic<bool> answered{false};
+  };
+  // While it lives, this thread receives, and no other.
+  class Receiving {
+   public:
+    Receiving(Connection& connection, std::unique_lock<std::mutex> lock)
+        : connection_(connection), lock_(std::move(lock)) {
+      connection_.receiver_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    }
+    ~Receiving() { connection_.receiver_.store({}, std::memory_order_relaxed); }
+    Receiving(const Receiving&) = delete;
+    Receiving& operator=(const Receiving&) = delete;
+
+   private:
+    Connection& connection_;
+    const std::unique_lock<std::mutex> lock_;
   };
   struct Mapping {
     Id buffer = 0;
@@ -153,12 +200,29 @@ class Connection final : public sdk::Object {
   void give_up(std::string why);
   sdk::Outcome wait_for_loss();
 
-  // ---- on the thread that receives
+  // The thread that receives when nobody else does.
   void run();
   Status start_process();
+  // Whether this thread receives: a callback of an event that it has ended may be under way.
+  bool receives() const {
+    return receiver_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  }
+  int words_descriptor();
+  // Sleeps while others receive. Whether they do.
+  bool keep_quiet();
+  // Who has received has nobody left to do it: the thread above does again.
+  void receive_again();
+
+  // ---- on a thread that receives
+  // Takes what is there; false if the process is gone.
+  bool receive_now();
   // Waits for bytes and reads them; false if the process is gone.
   bool read_until(Clock::time_point limit);
+  // Reads what there is of messages and words after a poll; false if the process is gone.
+  bool read(bool words, bool ended);
   void read_words();
+  // All messages that were read.
+  void handle_all();
   void handle(const Message& message);
   void take_answer(const Message& message);
   void take_bytes(const Bytes& bytes);
@@ -181,7 +245,8 @@ class Connection final : public sdk::Object {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;  // lost_
-  sdk::Outcome lost_;                // guarded by mutex_, as all up to reason_
+  std::condition_variable quiet_ends_;
+  sdk::Outcome lost_;  // guarded by mutex_, as all up to reason_
   std::map<uint64_t, Pending*> pending_;
   std::map<Id, sdk::Ref<RemoteEvent>> open_;
   std::map<Id, Mapping> mappings_;
@@ -189,7 +254,10 @@ class Connection final : public sdk::Object {
   std::string reason_;
 
   std::thread reader_;
-  // Of that thread.
+  std::mutex receiving_;  // before mutex_
+  std::atomic<std::thread::id> receiver_{};
+  std::atomic<Clock::rep> quiet_until_{0};  // of the thread above
+  // Of the thread that receives.
   ChildProcess process_;
   Pipe words_;
   std::string words_text_, words_line_;
@@ -198,5 +266,26 @@ class Connection final : public sdk::Object {
   Clock::time_point next_look_{};
   std::optional<Clock::time_point> pinged_;
 };
+
+inline void RemoteEvent::tell_of_wait() {
+  if (is_host_event() || waited_for_.exchange(true)) return;
+  Wait message;
+  message.event = id_;
+  try {
+    connection_->tell(message);
+  } catch (const sdk::Error&) {
+    // The loss of the process ends the wait.
+  }
+}
+
+inline bool RemoteEvent::wait(uint64_t timeout_ns) {
+  if (done() || timeout_ns == 0) return done();
+  // With a limit nobody does the work of others (sdk/event.h).
+  if (timeout_ns == UINT64_MAX) tell_of_wait();
+  const auto now = Connection::Clock::now();
+  const auto moment = std::chrono::nanoseconds(std::min<uint64_t>(timeout_ns, 1'000'000'000));
+  connection_->receive_for_a_moment(now + moment, [this] { return done(); });
+  return Event::wait(timeout_ns);
+}
 
 }  // namespace stria::hal::isolation

@@ -35,6 +35,7 @@ std::string_view slot_of(Kind kind) {
     case Kind::estimate: return "estimate.estimate";
     case Kind::shutdown: return "driver.shutdown";
     case Kind::ping: return "a ping";
+    case Kind::wait: return "event.wait";
     case Kind::done: return "the end of an event";
     case Kind::log: return "a log line";
   }

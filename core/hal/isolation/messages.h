@@ -52,6 +52,7 @@ enum class Kind : uint16_t {
   estimate = 40,
   shutdown = 41,
   ping = 42,
+  wait = 43,
   // of the plugin's process
   done = 64,
   log = 65,
@@ -385,6 +386,13 @@ struct End {
 };
 
 // Of any object but a device.
+// The host waits for the event: a thread that waits may do its work.
+struct Wait {
+  static constexpr Kind kKind = Kind::wait;
+  Id event = 0;
+  STRIA_FIELDS(event)
+};
+
 struct Release {
   static constexpr Kind kKind = Kind::release;
   Id object = 0;

@@ -106,6 +106,8 @@ const IsolateOptions* options_in(const void* chain) {
 stria_error* create(const stria_driver_options* options, stria_driver** driver) {
   return slot([&] {
     const stria_driver_options given = sdk::whole(options);
+    if (!given.services)
+      throw sdk::Error(STRIA_INCOMPATIBLE, "the host gives the driver no services");
     auto made = std::make_unique<RemoteDriver>();
     made->host = std::make_unique<sdk::Host>(*given.services);
     made->directory = view_of(given.directory);

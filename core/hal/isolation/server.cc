@@ -6,9 +6,15 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
+#include <system_error>
+#include <thread>
+#include <utility>
 
 #include "stria/experimental.h"
+#include "stria/hal/guard/signal_stack.h"
+#include "stria/hal/host/thread_pool.h"
 #include "stria/hal/isolation/isolate.h"
 
 namespace stria::hal::isolation {
@@ -41,12 +47,110 @@ Server::Server(HostFunctions functions, int socket, int heap)
 
 void Server::serve() {
   try {
-    while (channel_.fill(true) != Channel::Fill::gone)
-      while (const std::optional<Message> message = channel_.next()) handle(*message);
+    std::thread([this] {
+      const SignalStack stack;
+      stand_by();
+    }).detach();
+  } catch (const std::system_error&) {
+    // Without it nobody helps.
+  }
+  receive();
+  stand_by();
+}
+
+void Server::receive() {
+  // Who asks for one thing soon asks for the next; and says soon whether it waits.
+  constexpr std::chrono::microseconds kMoment{50}, kSoon{5};
+  try {
+    while (next_messages(kMoment, false)) {
+      do {
+        handles_ = std::this_thread::get_id();
+        while (const std::optional<Message> message = channel_.next()) handle(*message);
+        handles_ = std::thread::id();
+      } while (!tasks_.empty() && !waited_for_ && next_messages(kSoon, true));
+      if (waited_for_ && stands_by_) {
+        post_tasks(1);
+        if (!help()) return;
+      } else {
+        post_tasks(0);
+        if (waited_for_) drop(std::exchange(waited_for_, nullptr));
+      }
+    }
   } catch (const Malformed& error) {
     give_up(std::string("the host sends what is no message: ") + error.what());
   }
   ::_exit(0);
+}
+
+bool Server::next_messages(std::chrono::microseconds moment, bool briefly) {
+  static const bool may_look = usable_cores() > 1;
+  const auto end = Clock::now() + moment;
+  while (may_look) {
+    const Channel::Fill got = channel_.fill(false);
+    if (got != Channel::Fill::nothing) return got == Channel::Fill::some;
+    if (Clock::now() >= end) break;
+  }
+  return !briefly && channel_.fill(true) != Channel::Fill::gone;
+}
+
+void Server::post_tasks(size_t kept) {
+  for (; tasks_.size() > kept; tasks_.pop_back())
+    host_->pool().post(tasks_.back().run, tasks_.back().state);
+}
+
+bool Server::help() {
+  uint64_t number = 0;
+  {
+    const std::lock_guard lock(role_mutex_);
+    helping_since_ = last_help_ = Clock::now();
+    number = ++helps_;
+    if (sleeps_) role_changed_.notify_one();
+  }
+  // From here on these are another thread's, if that takes over.
+  const std::shared_ptr<Watched> event = std::exchange(waited_for_, nullptr);
+  const std::vector<Task> tasks = std::exchange(tasks_, {});
+  for (const Task& task : tasks) task.run(task.state);
+  const auto is_open = [&] {
+    const std::lock_guard lock(mutex_);
+    return watched_.count(static_cast<uintptr_t>(event->id)) > 0;
+  };
+  if (is_open()) {
+    try {
+      call("event.wait", state_->tables.event.wait, event->handle, UINT64_MAX);
+    } catch (const sdk::Error&) {
+      // What became of it, its callback tells.
+    }
+  }
+  drop(event);
+  const std::lock_guard lock(role_mutex_);
+  if (helps_ != number) return false;
+  helping_since_.reset();
+  return true;
+}
+
+void Server::stand_by() {
+  // Who helps is back after most kernels; messages that come meanwhile wait so long.
+  constexpr std::chrono::milliseconds kPatience{1};
+  // While one helps again and again, this thread looks by itself: to wake it costs more.
+  constexpr std::chrono::milliseconds kActive{20};
+  while (true) {
+    {
+      std::unique_lock lock(role_mutex_);
+      stands_by_ = true;
+      while (!helping_since_ || Clock::now() - *helping_since_ < kPatience) {
+        sleeps_ = !helping_since_ && Clock::now() - last_help_ > kActive;
+        if (sleeps_)
+          role_changed_.wait(lock);
+        else
+          role_changed_.wait_for(lock, kPatience);
+      }
+      helping_since_.reset();
+      ++helps_;
+      stands_by_ = false;
+      sleeps_ = false;
+    }
+    receive();
+  }
 }
 
 void Server::give_up(const std::string& why) {
@@ -103,8 +207,13 @@ Hello::Answer Server::hello(const Hello& message) {
   options.check_trust = message.check_trust;
   options.time_limit = std::chrono::milliseconds(message.step_limit_ms);
   options.reader = hal::Reader::author;  // whom it is for, the host decides
-  LoadResult loaded =
-      load_plugin(message.directory, std::make_shared<Host>(functions_, message.threads), options);
+  functions_.take_task = [this](void (*task)(void*), void* state) {
+    if (handles_ != std::this_thread::get_id() || !stands_by_) return false;
+    tasks_.push_back({task, state});
+    return true;
+  };
+  host_ = std::make_shared<Host>(functions_, message.threads);
+  LoadResult loaded = load_plugin(message.directory, host_, options);
   if (!loaded.status().ok()) fail_with(loaded.status());
   plugin_ = loaded.plugin;
   state_ = plugin_.state().get();

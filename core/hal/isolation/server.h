@@ -6,14 +6,20 @@
 #include <cxxabi.h>
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "stria/hal/boundary/received.h"
 #include "stria/hal/device_state.h"
@@ -65,9 +71,21 @@ class Server {
     stria_event* handle = nullptr;
     // What there is to do between the end and the host's knowing of it; may take long.
     std::function<void(const sdk::Outcome&)> before_done;
-    std::atomic<bool> second{false};  // of the end and the release, the second releases
+    std::atomic<int> holders{2};  // the end, the release, who helps: the last releases
   };
 
+  // What the thread that receives does, until another has taken that over.
+  void receive();
+  // Waits for messages and reads them; false if the host has gone. Looks without sleeping for
+  // `moment`; then it sleeps, or, if `briefly`, gives up.
+  bool next_messages(std::chrono::microseconds moment, bool briefly);
+  // Hands tasks that were taken to the workers, all but the first `kept`.
+  void post_tasks(size_t kept);
+  // Does what there is to do for the event that the host waits for: that costs no change of
+  // threads. False if it took so long that another thread receives now.
+  bool help();
+  // Receives when the thread that does helps for long; for ever.
+  [[noreturn]] void stand_by();
   void handle(const Message& message);
   void handle_work(const Message& message);
   [[noreturn]] void give_up(const std::string& why);
@@ -94,7 +112,9 @@ class Server {
              std::function<void(const sdk::Outcome&)> before_done = nullptr);
   static void on_event_done(void* state, const stria_error* error);
   void event_done(const std::shared_ptr<Watched>& event, sdk::Outcome outcome);
+  void drop(const std::shared_ptr<Watched>& event);
   void release_event(Id id, const Objects::Object& object);
+  void wait(const Wait& message);
 
   // Calls a slot, and throws what it returns.
   template <typename Function, typename... Args>
@@ -178,13 +198,33 @@ class Server {
   HostFunctions functions_;
   SharedHeap heap_;
   Workers workers_;
+  std::shared_ptr<Host> host_;  // of the plugin
   Plugin plugin_;
   PluginState* state_ = nullptr;  // of plugin_, with its tables
   Objects objects_;
-  std::map<Id, std::shared_ptr<Mapping>> mappings_;  // of the thread that receives
+  // Of the thread that receives.
+  std::map<Id, std::shared_ptr<Mapping>> mappings_;
+  std::shared_ptr<Watched> waited_for_;  // by the host
+  struct Task {
+    void (*run)(void* state);
+    void* state;
+  };
+  std::vector<Task> tasks_;  // that slots called by this thread have posted
   std::mutex mutex_;
   std::map<uintptr_t, std::shared_ptr<Watched>> watched_;  // by ticket; guarded by mutex_
   std::map<Id, std::shared_ptr<Watched>> unreleased_;      // guarded by mutex_
+
+  using Clock = std::chrono::steady_clock;
+  std::atomic<std::thread::id>
+      handles_{};                       // the thread that receives, while a slot may be under way
+  std::atomic<bool> stands_by_{false};  // a thread does; set with role_mutex_ held
+  std::mutex role_mutex_;
+  std::condition_variable role_changed_;
+  // All guarded by role_mutex_.
+  bool sleeps_ = false;  // it, until it is told that one helps
+  std::optional<Clock::time_point> helping_since_;
+  uint64_t helps_ = 0;  // how often that began, or was taken over
+  Clock::time_point last_help_{};
 };
 
 }  // namespace stria::hal::isolation

@@ -151,6 +151,7 @@ void Server::handle_work(const Message& message) {
       }
       return;
     }
+    case Kind::wait: return wait(decoded<Wait>(message.body));
     case Kind::end:
       return begin<End>(message, [&](const End& m) {
         stria_event* done = nullptr;
@@ -355,11 +356,28 @@ void Server::event_done(const std::shared_ptr<Watched>& event, sdk::Outcome outc
       }
     }
     channel_.send(encoded(done));
-    if (event->second.exchange(true))
-      call("event.release", state_->tables.event.release, event->handle);
+    drop(event);
   };
   // A callback returns soon.
   event->before_done ? workers_.run(tell) : tell();
+}
+
+void Server::drop(const std::shared_ptr<Watched>& event) {
+  if (--event->holders == 0) call("event.release", state_->tables.event.release, event->handle);
+}
+
+void Server::wait(const Wait& message) {
+  std::shared_ptr<Watched> event;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = watched_.find(static_cast<uintptr_t>(message.event));
+    if (it == watched_.end()) return;  // it is done
+    event = it->second;
+    ++event->holders;
+  }
+  // Of several that are waited for, one.
+  if (waited_for_) drop(waited_for_);
+  waited_for_ = std::move(event);
 }
 
 void Server::fail(Id event, const sdk::Outcome& failure) {
@@ -375,7 +393,7 @@ void Server::release_event(Id id, const Objects::Object& object) {
     // The end of the event still needs the handle.
     const std::lock_guard lock(mutex_);
     const auto node = unreleased_.extract(id);
-    if (!node || !node.mapped()->second.exchange(true)) return;
+    if (!node || --node.mapped()->holders > 0) return;
   }
   call("event.release", state_->tables.event.release, static_cast<stria_event*>(object.handle));
 }
