@@ -131,12 +131,19 @@ bool reaches_too_far(const Refinement& ref) {
            sum < kFar && sum > -kFar;
   };
   const int64_t bytes = std::max<int64_t>(1, byte_size(ref.shape.type));
-  std::map<std::string_view, int64_t> steps;
   for (size_t d = 0; d < ref.access.size(); ++d) {
     const Dim& dim = ref.shape.dims[d];
     if (!add(ref.access[d].constant(), dim.stride, begin)) return true;
-    for (const auto& [name, coefficient] : ref.access[d].terms())
-      if (!add(coefficient, dim.stride, steps[name])) return true;
+    for (const auto& [name, coefficient] : ref.access[d].terms()) {
+      const auto uses = [&index = name](const Affine& form) { return form.uses(index); };
+      if (std::any_of(ref.access.begin(), ref.access.begin() + static_cast<ptrdiff_t>(d), uses))
+        continue;
+      int64_t step = 0;
+      if (!add(coefficient, dim.stride, step)) return true;
+      for (size_t other = d + 1; other < ref.access.size(); ++other)
+        if (!add(ref.access[other].coefficient(name), ref.shape.dims[other].stride, step))
+          return true;
+    }
     if (dim.size > 1 && !add(dim.size - 1, dim.stride, span)) return true;
   }
   int64_t span_bytes = 0;
@@ -157,10 +164,11 @@ class StructureCheck {
     while (names_.size() > static_cast<size_t>(place.depth)) names_.pop_back();
     names_.emplace_back(block);
     texts(place);
-    tags(place, block.tags, "the block",
-         !place.parent      ? TagPlaces::program
-         : place.depth == 1 ? TagPlaces::section
-                            : TagPlaces::block);
+    tags(
+        place, block.tags, [] { return std::string("the block"); },
+        !place.parent      ? TagPlaces::program
+        : place.depth == 1 ? TagPlaces::section
+                           : TagPlaces::block);
     indices(place);
     for (const Affine& form : block.constraints)
       names_of(form, block, "an index", [&](const std::string& m) {
@@ -168,9 +176,8 @@ class StructureCheck {
       });
     location(block.location, block, 0, false,
              [&](const std::string& m) { findings_.add(place, m); });
-    std::set<std::string> seen;
     for (const Refinement& ref : block.refs) {
-      if (!seen.insert(ref.into).second)
+      if (names_.back().find(ref.into) != &ref)
         findings_.add(place, ref, fmt::format("'{}' is made twice in this block", ref.into));
       refinement(place, ref, part);
     }
@@ -200,8 +207,11 @@ class StructureCheck {
     return tag == tag::kPipeline || tag == tag::kStencil;
   }
 
-  // `where` is the one place that it is.
-  void tags(const Place& place, const Tags& tags, std::string_view what, TagPlaces where) {
+  // `of()` is what has them, for messages; `where` is the one place that it is.
+  template <typename Of>
+  void tags(const Place& place, const Tags& tags, const Of& of, TagPlaces where) {
+    if (tags.all().empty()) return;
+    const std::string what = of();
     for (const Tag& tag : tags.all()) {
       if (!is_identifier(tag.name))
         findings_.add(place, fmt::format("{} has the tag '{}', which is no name", what, tag.name));
@@ -223,17 +233,18 @@ class StructureCheck {
 
   void indices(const Place& place) {
     const Block& block = *place.block;
-    std::set<std::string> seen;
     int64_t own = 0;
     for (const Index& index : block.idxs) {
       if (!is_identifier(index.name))
         findings_.add(place, fmt::format("index '{}' is no name", index.name));
-      if (!seen.insert(index.name).second)
+      if (block.find_index(index.name) != &index)
         findings_.add(place, fmt::format("index '{}' is made twice", index.name));
       if (index.range < 0)
         findings_.add(place,
                       fmt::format("index '{}' has the negative range {}", index.name, index.range));
-      tags(place, index.tags, fmt::format("index '{}'", index.name), TagPlaces::index);
+      tags(
+          place, index.tags, [&] { return fmt::format("index '{}'", index.name); },
+          TagPlaces::index);
       bool passed = index.affine && index.range == 1;
       own += !passed;
       if (!index.affine) continue;
@@ -296,7 +307,9 @@ class StructureCheck {
     const Block& block = *place.block;
     auto report = [&](const std::string& m) { findings_.add(place, ref, m); };
     if (!is_identifier(ref.into)) report(fmt::format("'{}' is no name", ref.into));
-    tags(place, ref.tags, fmt::format("refinement '{}'", ref.into), TagPlaces::refinement);
+    tags(
+        place, ref.tags, [&] { return fmt::format("refinement '{}'", ref.into); },
+        TagPlaces::refinement);
     size_t rank = ref.shape.rank();
     if (ref.access.size() != rank)
       report(
@@ -460,7 +473,7 @@ class StructureCheck {
     for (size_t i = 0; i < block.stmts.size() && !findings_.full(); ++i) {
       const Statement& stmt = block.stmts[i];
       auto report = [&](const std::string& m) { findings_.add(place, i, m); };
-      tags(place, stmt.tags, fmt::format("statement {}", i), TagPlaces::nowhere);
+      tags(place, stmt.tags, [&] { return fmt::format("statement {}", i); }, TagPlaces::nowhere);
       dependencies(stmt, i, report);
       if (const Block* inner = stmt.block()) {
         if (!stmt.tags.empty()) report("tags of a block statement belong to the block");
