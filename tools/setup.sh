@@ -18,6 +18,8 @@ build_packages=(
   opencl-c-headers ocl-icd-libopencl1 pocl-opencl-icd
   libvulkan-dev spirv-headers libvulkan1 mesa-vulkan-drivers
 )
+# Only for tests: the browser that looks at pages.
+test_packages=(chromium)
 # Only for tools/test.sh --fuzz.
 fuzz_packages=(clang-19 libclang-rt-19-dev)
 

@@ -101,9 +101,10 @@ fuzz_suite() { build_and_run fuzz; }
 sanitizer_suite() { build_and_run "$1" -L quick; }
 
 timed packages install_packages "${build_packages[@]}"
+[ "$mode" = fuzz ] || timed "packages for tests" install_packages "${test_packages[@]}"
 [ "$mode" = fuzz ] || timed "drivers for tests" tools/drivers.sh
 [ "$mode" = fuzz ] || timed "packages for tests of onnx" tools/onnx/packages.sh
-# Tests that need a driver or a tool of build/drivers fail without it, in place of saying so.
+# Tests that need a driver, a browser or a tool of build/drivers fail without it, in place of saying so.
 export STRIA_TEST_NEEDS_DRIVERS=1
 case $mode in release|all) stage release release_suite ;; esac
 [ "$mode" != all ] || stage full full_suite

@@ -203,6 +203,8 @@ void define(CLI::App* app, ConformOptions& options) {
              "times each case's limit, for slow machines and drivers; 1 to 1000",
              [](const std::string& text) { return parse_number(text, 1, 1000); })
       ->type_name("X");
+  app->add_flag("--isolated", options.isolated,
+                "run the plugin in a process of its own, as 'isolated:NAME' does");
   app->add_flag("--list", options.list, "print the cases, and run none");
   app->add_flag("--all-cases", options.all_cases, "print those that pass, too");
   app->add_flag("--json", options.json, "print JSON");

@@ -186,7 +186,7 @@ Result<Event> submit(const Subject& subject, const Executor& executor, Launches&
       if (!event) return broken("executor.submit gives no event for each of its launches");
       each->push_back(Event(event, subject.tables().event.release));
     }
-  STRIA_SLOT(subject, executor, flush, executor.get());
+  STRIA_RETURN_IF_ERROR(DeviceWork(subject).flush(executor));
   return out;
 }
 

@@ -247,6 +247,8 @@ Finding sink_gets_its_state(Subject& subject) {
   Counted counted;
   STRIA_SLOT(subject, library, kernels, building.library.get(),
              Counted::count<const stria_kernel_info*>, &counted);
+  // The list itself was gathered by a sink that has a state.
+  if (kernels.empty()) return broken("the library of R = A + B lists no kernel to the sink");
   if (static_cast<size_t>(counted.calls) != kernels.size())
     return broken("of {} kernels {} reach the sink with its state", kernels.size(), counted.calls);
   return {};
@@ -294,8 +296,12 @@ Finding source_is_text(Subject& subject, std::string_view options) {
   std::vector<size_t> counts;
   for (int i = 0; i < 2; ++i) {
     hal::Received<hal::NamedText> got;
-    STRIA_SLOT(subject, library, source, building.library.get(),
-               hal::Received<hal::NamedText>::text_sink, &got);
+    const Status status = Subject::failure(
+        Slot::library_source,
+        subject.tables().library.source(building.library.get(),
+                                        hal::Received<hal::NamedText>::text_sink, &got));
+    if (status.code() == StatusCode::unimplemented) return Finding::skip(status.message());
+    STRIA_RETURN_IF_ERROR(status);
     STRIA_RETURN_IF_ERROR(got.fault.with_context("library.source"));
     for (const hal::NamedText& text : got.items)
       if (text.name.empty()) return broken("library.source gives a text without a name");

@@ -110,6 +110,7 @@ void add_end_cases(CaseMaker& maker) {
           return Finding::skip("the manifest does not say that it is unloadable");
         // The host's own threads are there before, and stay.
         STRIA_RETURN_IF_ERROR(life(subject, Stage::created));
+        subject.host().start_threads();
         const int before = thread_count();
         STRIA_RETURN_IF_ERROR(life(subject, Stage::failed));
         if (!becomes([&] { return thread_count() <= before; }))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/bench.h"
 
+#include "suite/device_work.h"
+
 namespace stria::conformance {
 namespace {
 
@@ -52,7 +54,7 @@ Result<Event> Bench::end_of(const Event& event) const {
 
 Status Bench::flush() const {
   for (const Executor& executor : executors_)
-    if (executor) STRIA_SLOT(*subject_, executor, flush, executor.get());
+    if (executor) STRIA_RETURN_IF_ERROR(DeviceWork(*subject_).flush(executor));
   return Status();
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "model/kind_files.h"
+#include "suite/device_work.h"
 
 namespace stria::conformance {
 namespace {
@@ -44,7 +45,7 @@ Finding measure(Subject& s, const std::string& kind, bool copies) {
     Result<Event> done =
         copies ? s.copy(executor, a, 0, b, 0, kBytes) : s.fill(executor, a, 0, kBytes, {&value, 1});
     STRIA_RETURN_IF_ERROR(done.status());
-    STRIA_SLOT(s, executor, flush, executor.get());
+    STRIA_RETURN_IF_ERROR(DeviceWork(s).flush(executor));
     STRIA_RETURN_IF_ERROR(s.wait(*done));
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

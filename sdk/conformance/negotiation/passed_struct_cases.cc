@@ -248,6 +248,71 @@ void add_error_cases(CaseMaker& maker) {
 
 // ---- lists and texts
 
+// Each slot that takes a list of waits gets none: neither a list nor a count.
+void add_null_list_cases(CaseMaker& maker) {
+  constexpr std::string_view kNone =
+      "Lists of events to wait for may be NULL if their count is 0, and hold events of the same "
+      "device only";
+  constexpr uint64_t kCount = 64;
+  add(maker, "lists.null.fill", kNone, [](Subject&, const DeviceWork& work) -> Finding {
+    STRIA_ASSIGN(const Executor executor, work.executor());
+    STRIA_ASSIGN(const Buffer buffer, work.buffer(Bytes(kCount)));
+    const std::byte mark{9};
+    STRIA_ASSIGN(const Event filled, work.fill(executor, buffer, 0, kCount, {&mark, 1}));
+    STRIA_RETURN_IF_ERROR(work.wait(filled));
+    return work.holds(buffer, Bytes(kCount, mark), "after a fill");
+  });
+  add(maker, "lists.null.copy", kNone, [](Subject&, const DeviceWork& work) -> Finding {
+    STRIA_ASSIGN(const Executor executor, work.executor());
+    const Bytes bytes = pattern(kCount, 4);
+    STRIA_ASSIGN(const Buffer source, work.buffer(bytes));
+    STRIA_ASSIGN(const Buffer target, work.buffer(Bytes(kCount)));
+    STRIA_ASSIGN(const Event copied, work.copy(executor, source, 0, target, 0, kCount));
+    STRIA_RETURN_IF_ERROR(work.wait(copied));
+    return work.holds(target, bytes, "after a copy");
+  });
+  for (const Slot slot :
+       {Slot::buffer_map_current, Slot::buffer_map_discard, Slot::buffer_map_read})
+    add(maker, fmt::format("lists.null.{}", name_of(slot).substr(name_of(slot).find('.') + 1)),
+        kNone, [slot](Subject&, const DeviceWork& work) -> Finding {
+          const Bytes bytes = pattern(kCount, 5);
+          STRIA_ASSIGN(const Buffer buffer, work.buffer(bytes));
+          Result<DeviceWork::Mapping> mapped = work.map(slot, buffer, 0, kCount);
+          if (slot == Slot::buffer_map_read && mapped.status().code() == StatusCode::unimplemented)
+            return Finding::skip("the plugin has no buffer.map_read");
+          STRIA_ASSIGN(const DeviceWork::Mapping mapping, std::move(mapped));
+          STRIA_RETURN_IF_ERROR(work.wait(mapping.ready));
+          if (slot == Slot::buffer_map_discard)
+            std::memcpy(mapping.memory, bytes.data(), kCount);
+          else if (std::memcmp(mapping.memory, bytes.data(), kCount) != 0)
+            return broken("the mapping does not show what the buffer holds");
+          STRIA_ASSIGN(const Event unmapped, work.unmap(buffer, mapping.memory));
+          STRIA_RETURN_IF_ERROR(work.wait(unmapped));
+          return work.holds(buffer, bytes, "after an unmapping");
+        });
+  add(maker, "lists.null.build", kNone, [](Subject& subject, const DeviceWork& work) -> Finding {
+    STRIA_ASSIGN(const SmallProgram program, SmallProgram::of(subject));
+    const stria_build_params params = build_params(program);
+    return builds(work, &params);
+  });
+  add(maker, "lists.null.submit", kNone, [](Subject& subject, const DeviceWork& work) -> Finding {
+    STRIA_ASSIGN(const SmallProgram program, SmallProgram::of(subject));
+    STRIA_ASSIGN(const LoadedSmall loaded, load(work, program));
+    STRIA_ASSIGN(const SmallTensors tensors, SmallTensors::make(work, program, 12));
+    STRIA_ASSIGN(const SmallLaunches launches, SmallLaunches::make(work, loaded, tensors));
+    stria_event* raw = nullptr;
+    STRIA_RETURN_IF_ERROR(Subject::failure(
+        Slot::executor_submit,
+        work.tables().executor.submit(loaded.executor.get(), launches.list(), launches.count(),
+                                      nullptr, 0, nullptr, &raw)));
+    if (!raw) return broken("executor.submit says that it succeeded and gives nothing");
+    const Event done(raw, work.tables().event.release);
+    STRIA_RETURN_IF_ERROR(work.flush(loaded.executor));
+    STRIA_RETURN_IF_ERROR(work.wait(done));
+    return tensors.check(work, program, 12);
+  });
+}
+
 void add_text_cases(CaseMaker& maker) {
   add(maker, "texts.device_id", kNoZero, [](Subject& subject, const DeviceWork&) -> Finding {
     TestHost host;
@@ -320,23 +385,7 @@ void add_text_cases(CaseMaker& maker) {
           expected.insert(expected.end(), mark.begin(), mark.end());
         return work.holds(target, expected, "after a copy and a fill");
       });
-  add(maker, "lists.null_if_their_count_is_0",
-      "Lists of events to wait for may be NULL if their count is 0, and hold events of the same "
-      "device only",
-      [](Subject&, const DeviceWork& work) -> Finding {
-        STRIA_ASSIGN(const Executor executor, work.executor());
-        STRIA_ASSIGN(const Buffer buffer, work.buffer(Bytes(64)));
-        stria_event* raw = nullptr;
-        const std::byte mark{9};
-        STRIA_RETURN_IF_ERROR(Subject::failure(
-            Slot::executor_fill, work.tables().executor.fill(executor.get(), buffer.get(), 0, 64,
-                                                             &mark, 1, nullptr, 0, &raw)));
-        if (!raw) return broken("executor.fill says that it succeeded and gives nothing");
-        const Event filled(raw, work.tables().event.release);
-        STRIA_RETURN_IF_ERROR(work.flush(executor));
-        STRIA_RETURN_IF_ERROR(work.wait(filled));
-        return work.holds(buffer, Bytes(64, mark), "after a fill");
-      });
+  add_null_list_cases(maker);
 }
 
 }  // namespace

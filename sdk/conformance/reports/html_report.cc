@@ -84,7 +84,7 @@ std::string html_report(const Report& report) {
                      escaped(report.version), verdict.whole && verdict.holds() ? "good" : "bad",
                      escaped(summary_of(report)));
   out += "<table>\n" + row("directory", report.directory) + row("vendor", report.vendor) +
-         row("device", report.device) + row("machine", report.machine) +
+         row("device", device_text(report)) + row("machine", report.machine) +
          row("suite", report.suite) + row("day", report.day) +
          row("SHA-256 of the library", report.sha256) +
          row("kernels", report.kernels == 0

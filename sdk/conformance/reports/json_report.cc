@@ -48,6 +48,7 @@ std::string json_report(const Report& report) {
                   {"directory", report.directory},
                   {"sha256", report.sha256},
                   {"device", report.device},
+                  {"isolated", report.isolated},
                   {"suite", report.suite},
                   {"machine", report.machine},
                   {"day", report.day},

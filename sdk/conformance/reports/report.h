@@ -19,6 +19,7 @@ struct Report {
   std::string day;      // YYYY-MM-DD
   std::string sha256;   // of the shared object; empty if it cannot be read
   double seconds = 0;
+  bool isolated = false;  // the plugin ran in a process of its own
   // Of the programs that cases ran; and those of them that the plugin leaves to the host.
   uint64_t kernels = 0, interpreted_kernels = 0;
   const std::vector<Case>* all = nullptr;
@@ -26,6 +27,8 @@ struct Report {
   Verdict verdict;
 };
 
+// "0: Acme 300 rev B, in a process of its own"; "" if none was opened.
+std::string device_text(const Report& report);
 // "stria conform '/opt/acme' --level 2 --only M.copy.odd_17"
 std::string command_for(const Report& report, const CaseResult& result);
 // A line: "level 2 (right): 312 passed, 2 failed, …".

@@ -31,8 +31,13 @@ std::string indented(const std::string& text, const std::string& indent) {
 
 std::string command_for(const Report& report, const CaseResult& result) {
   const Case& c = (*report.all)[result.index];
-  return fmt::format("stria conform {} --level {} --only {}", quoted(report.directory),
-                     static_cast<int>(c.level), c.name);
+  return fmt::format("stria conform {}{} --level {} --only {}", quoted(report.directory),
+                     report.isolated ? " --isolated" : "", static_cast<int>(c.level), c.name);
+}
+
+std::string device_text(const Report& report) {
+  return report.device.empty() || !report.isolated ? report.device
+                                                   : report.device + ", in a process of its own";
 }
 
 std::string summary_of(const Report& report) {
@@ -53,7 +58,7 @@ std::string summary_of(const Report& report) {
 std::string text_report(const Report& report, bool all_cases) {
   std::string out = fmt::format("{}{}{}  {}\n", report.plugin, report.version.empty() ? "" : " ",
                                 report.version, report.directory);
-  if (!report.device.empty()) out += fmt::format("device {}\n", report.device);
+  if (!report.device.empty()) out += fmt::format("device {}\n", device_text(report));
   if (report.interpreted_kernels > 0)
     out += fmt::format(
         "{} of {} kernels are interpreted by the host: the plugin has no code for them\n",

@@ -12,6 +12,7 @@
 #include "stria/hal/boundary/error.h"
 #include "stria/hal/boundary/received.h"
 #include "stria/hal/boundary/sized.h"
+#include "stria/hal/isolation/isolate.h"
 #include "stria/sdk/sanitizer.h"
 #include "suite/case.h"
 #include "suite/checked_tables.h"
@@ -60,13 +61,14 @@ Status Subject::load() {
 
 Status Subject::ask() {
   if (asked_) return Status();
-  STRIA_RETURN_IF_ERROR(load());
+  STRIA_RETURN_IF_ERROR(options_.isolated ? manifest_.status() : load());
   const HostSays host;
   stria_plugin_info info{};
   info.size = sizeof info;
   stria_error* error = nullptr;
   try {
-    error = query_(&host.info, &info);
+    error = options_.isolated ? hal::query_isolated(*manifest_, &host.info, &info)
+                              : query_(&host.info, &info);
   } catch (const std::exception& thrown) {
     return make_error(hal::kPluginFault, "stria_plugin_query lets an exception out ({})",
                       thrown.what());
@@ -148,6 +150,16 @@ Result<Driver> Subject::make_driver(TestHost& host, std::string_view options) co
   given.directory = hal::to_c(directory);
   given.options = hal::to_c(options);
   given.services = &host.services();
+  hal::IsolateOptions isolate;
+  hal::IsolateExtension extension;
+  if (options_.isolated) {
+    isolate.program = hal::find_isolated();
+    isolate.step_limit = scaled(isolate.step_limit);
+    isolate.work_limit = scaled(isolate.work_limit);
+    isolate.check_trust = false;  // a group of cases is about that
+    extension.options = &isolate;
+    given.next = &extension;
+  }
   stria_driver* driver = nullptr;
   STRIA_SLOT(*this, driver, create, &given, &driver);
   if (!driver) return gave_nothing(Slot::driver_create);

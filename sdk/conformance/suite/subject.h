@@ -33,6 +33,9 @@ struct SubjectOptions {
   double patience = 1;              // times each limit, for slow machines
   // Where cases may write; each gets a folder of its own there.
   std::filesystem::path scratch;
+  // The plugin in a process of its own (stria/hal/isolation/isolate.h). Cases that load the shared
+  // object or ask it themselves do so here all the same.
+  bool isolated = false;
 };
 
 using Bytes = std::vector<std::byte>;
@@ -61,7 +64,7 @@ class Subject {
   Status load();
   stria_plugin_query_function query() const { return query_; }  // after load()
   void* object() const { return object_; }                      // what dlopen gave
-  // load(), and asks for the tables.
+  // load(), and asks for the tables; if isolated, those that stand in for the plugin's.
   Status ask();
   // The tables with checks; after ask().
   const hal::Tables& tables() const { return tables_; }
@@ -113,6 +116,10 @@ class Subject {
   static Status failure(Slot slot, stria_error* error);
 
  private:
+  std::chrono::milliseconds scaled(std::chrono::milliseconds limit) const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(limit * options_.patience);
+  }
+
   SubjectOptions options_;
   Result<hal::Manifest> manifest_;
   void* object_ = nullptr;

@@ -2,6 +2,8 @@
 #include "suite/test_host.h"
 
 #include <chrono>
+#include <condition_variable>
+#include <functional>
 #include <map>
 #include <thread>
 
@@ -125,6 +127,30 @@ std::string TestHost::taken(int patience_ms) const {
     if (now.empty() || std::chrono::steady_clock::now() >= end) return now;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+}
+
+void TestHost::start_threads() const {
+  // As many tasks as there are threads, each of which waits for the others.
+  struct Meeting {
+    std::mutex mutex;
+    std::condition_variable changed;
+    int here = 0;  // guarded by mutex
+  };
+  static constexpr auto kPatience = std::chrono::seconds(1);
+  const auto meeting = std::make_shared<Meeting>();
+  const int count = static_cast<int>(table_.concurrency(table_.host));
+  using Task = std::function<void()>;
+  for (int i = 0; i < count; ++i)
+    table_.post(
+        table_.host, [](void* task) { (*std::unique_ptr<Task>(static_cast<Task*>(task)))(); },
+        new Task([meeting, count] {
+          std::unique_lock lock(meeting->mutex);
+          ++meeting->here;
+          meeting->changed.notify_all();
+          meeting->changed.wait_for(lock, kPatience, [&] { return meeting->here == count; });
+        }));
+  std::unique_lock lock(meeting->mutex);
+  meeting->changed.wait_for(lock, kPatience, [&] { return meeting->here == count; });
 }
 
 std::vector<std::string> TestHost::log() const {

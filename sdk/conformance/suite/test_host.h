@@ -37,6 +37,9 @@ class TestHost {
   std::string taken(int patience_ms = 0) const;
   int64_t allocations_held() const { return held_; }
   std::vector<std::string> log() const;
+  // Starts all of its threads, which otherwise begin with the first work: for whoever counts those
+  // of a plugin.
+  void start_threads() const;
 
  private:
   struct Slots;

@@ -107,6 +107,8 @@ void run_cases_here(const std::vector<Case>& all, const std::vector<size_t>& cas
     // What a call broke may be why the case fails.
     else if (!fault.empty() && finding.ending() == Ending::fail)
       finding = Finding(broken("{}; besides: {}", finding.text(), fault));
+    else if (!fault.empty() && finding.ending() == Ending::leak)
+      finding = Finding(broken("{}; besides: {}", fault, finding.text()));
     send(pipe, {{"end", index},
                 {"ending", name_of(finding.ending())},
                 {"text", shown_message(finding.text())},

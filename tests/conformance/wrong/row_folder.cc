@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "plugin/wrong_object.h"
 #include "stria/base/file.h"
 
 namespace stria::wrong {
@@ -70,7 +71,9 @@ Result<RowFolder> RowFolder::make(const fs::path& parent, const Row& row) {
       fs::permissions(entry.path(), fs::perms::group_write | fs::perms::others_write,
                       fs::perm_options::remove);
     fs::permissions(path, fs::perms(0755));
-    STRIA_RETURN_IF_ERROR(put(path / "mistake", row.name + "\n"));
+    // Of a row that is about the folder alone the object is right.
+    const std::string_view mistake = is_known(row.name) ? std::string_view(row.name) : "none";
+    STRIA_RETURN_IF_ERROR(put(path / "mistake", fmt::format("{}\n", mistake)));
     for (const FileEdit& edit : row.files) STRIA_RETURN_IF_ERROR(apply(edit, path));
   } catch (const fs::filesystem_error& error) {
     return make_error(StatusCode::unavailable, "{}: {}", row.name, error.what());

@@ -193,6 +193,22 @@ TEST_F(Submissions, BehindAFailedHostEventFailInAnyNumber) {
   EXPECT_THAT(given(), IsEmpty());
 }
 
+TEST_F(Submissions, BehindAHostEventThatIsReleasedUnsignalledFail) {
+  auto gate = make<HostEvent>(host_);
+  const Ref<Event> first = start("x", {gate}), last = start("y", {start("free"), first});
+  EXPECT_FALSE(first->done());
+  gate->handle_released();  // the submission still holds it
+  EXPECT_EQ(outcome_of(first), "a host event was released before it was signalled");
+  EXPECT_EQ(outcome_of(last), "a host event was released before it was signalled");
+  EXPECT_FALSE(gate->signal());
+  EXPECT_THAT(given(), ElementsAre("free"));
+  // One that was signalled is what it was.
+  auto other = make<HostEvent>(host_);
+  other->signal();
+  other->handle_released();
+  EXPECT_EQ(outcome_of(other), "well");
+}
+
 TEST_F(Submissions, AreEndedByTheThreadThatWaitsOrByTheQueuesOwn) {
   // The queue's thread may be the first, if this one is kept from running for so long.
   const auto own = std::this_thread::get_id();

@@ -187,7 +187,8 @@ Outcome conform(const ConformOptions& options) {
   const auto begin = Clock::now();
   take_stop_signals();
   RunOptions run;
-  run.subject = {directory, options.device, nullptr, options.patience, scratch.path()};
+  run.subject = {directory,        options.device, nullptr,
+                 options.patience, scratch.path(), options.isolated};
   run.jobs = static_cast<int>(options.jobs != 0 ? options.jobs : hal::usable_cores());
   run.stop = &stop;
   RunResult result;
@@ -202,6 +203,7 @@ Outcome conform(const ConformOptions& options) {
   report.device = result.record->device;
   report.kernels = result.record->kernels;
   report.interpreted_kernels = result.record->interpreted_kernels;
+  report.isolated = options.isolated;
   report.suite = "stria " STRIA_VERSION;
   report.machine = machine();
   report.day = today();

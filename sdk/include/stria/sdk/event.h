@@ -83,6 +83,8 @@ class Event : public Object {
   inline virtual Ref<Event> make_end();
   // True for an event that nobody but its work may end.
   virtual bool is_work() const { return false; }
+  // The host has given up its handle. Works may still hold the event.
+  virtual void handle_released() {}
 
  protected:
   const Host& host() const { return host_; }
@@ -91,6 +93,9 @@ class Event : public Object {
   inline static void settle(Event& event, Outcome outcome, WorkList& ready);
   // Fails an event that nobody can end any more.
   inline void cancel(const char* why);
+  static Outcome cancelled(const char* why) {
+    return std::make_shared<Failure>(Failure{STRIA_CANCELLED, why, 0, {}, {}, {}});
+  }
   // Hands the works to the host's threads.
   inline static void post_all(const Host& host, WorkList& ready);
   virtual bool help() { return false; }
@@ -131,6 +136,14 @@ class Event : public Object {
   Dependant* dependants_ = nullptr;  // in the order in which they came
   Dependant* last_dependant_ = nullptr;
   std::vector<Callback> callbacks_;
+};
+
+// An event that the host signals. It fails with the host's handle, whoever else holds it: after
+// that nobody can signal it.
+class HostEvent final : public Event {
+ public:
+  using Event::Event;
+  inline void handle_released() override;
 };
 
 // An event with work that the host's threads do once the waits are over.
@@ -370,8 +383,12 @@ inline bool Event::signal(Outcome outcome, uint64_t begin_ns, uint64_t end_ns) {
 
 inline void Event::cancel(const char* why) {
   WorkList ready;
-  settle(*this, std::make_shared<Failure>(Failure{STRIA_CANCELLED, why, 0, {}, {}, {}}), ready);
+  settle(*this, cancelled(why), ready);
   post_all(host_, ready);
+}
+
+inline void HostEvent::handle_released() {
+  if (!done()) signal(cancelled("a host event was released before it was signalled"));
 }
 
 inline Event::~Event() {

@@ -98,7 +98,7 @@ struct Tables {
     });
   }
   static stria_error* create_event(stria_device* device, stria_event** event) {
-    return slot([&] { *event = give<stria_event>(make<Event>(as<Device>(device).host())); });
+    return slot([&] { *event = give<stria_event>(make<HostEvent>(as<Device>(device).host())); });
   }
 
   // ---- compiler, library
@@ -349,6 +349,10 @@ struct Tables {
   static stria_error* end(stria_event* event, stria_event** end) {
     return slot([&] { *end = give<stria_event>(as<Event>(event).make_end()); });
   }
+  static void release_event(stria_event* event) {
+    as<Event>(event).handle_released();
+    as<Event>(event).drop_reference();
+  }
   template <typename T, typename Handle>
   static void release(Handle* handle) {
     as<T>(handle).drop_reference();
@@ -377,9 +381,16 @@ struct Tables {
   static constexpr stria_buffer_table buffer_table{
       sizeof(stria_buffer_table),    nullptr, map_current, map_discard, unmap,
       release<Buffer, stria_buffer>, map_read};
-  static constexpr stria_event_table event_table{
-      sizeof(stria_event_table),   nullptr, wait, query, status, duration_ns, on_done, signal,
-      release<Event, stria_event>, end};
+  static constexpr stria_event_table event_table{sizeof(stria_event_table),
+                                                 nullptr,
+                                                 wait,
+                                                 query,
+                                                 status,
+                                                 duration_ns,
+                                                 on_done,
+                                                 signal,
+                                                 release_event,
+                                                 end};
 };
 
 #if defined(__OPTIMIZE__)

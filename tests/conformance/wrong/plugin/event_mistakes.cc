@@ -79,8 +79,7 @@ void release_is_well(stria_event* event) {
 }
 void release_forgets(stria_event* event) {
   auto& self = event_of(event);
-  if (!self.is_work() && !self.done()) self.add_reference();
-  Right::event_table.release(event);
+  if (self.is_work() || self.done()) Right::event_table.release(event);
 }
 
 // ---- questions

@@ -100,7 +100,7 @@ void leak_mapping() {
 }
 
 void leak_of_host() {
-  if (const sdk::Host* host = last_host()) host->allocate(100, 64);
+  for (const sdk::Host* host : live_hosts()) host->allocate(100, 64);
 }
 
 const std::map<std::string, std::function<void()>, std::less<>>& all() {

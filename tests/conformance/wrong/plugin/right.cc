@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <vector>
 
 #include "staged_buffer.h"
 
@@ -11,7 +12,16 @@ namespace {
 
 constexpr uint64_t kMemoryBytes = uint64_t{8} << 30;  // as hw/board.json says
 
-std::atomic<const sdk::Host*> g_host{nullptr};
+// Of the drivers that there are, in the order in which they were made. Never destroyed: a driver
+// may outlive what is.
+struct Hosts {
+  std::mutex mutex;
+  std::vector<const sdk::Host*> all;  // guarded by mutex
+};
+Hosts& hosts() {
+  static auto* const one = new Hosts;
+  return *one;
+}
 
 // Name and type of a line that declares a tensor: "    out R[m, n]:add.fp32 fp32(1:5, 1:1)".
 void add_type(std::string_view line, std::map<std::string, std::string, std::less<>>& out) {
@@ -138,16 +148,25 @@ Hooks& hooks() {
   return *all;
 }
 
-const sdk::Host* last_host() { return g_host; }
+std::vector<const sdk::Host*> live_hosts() {
+  const std::lock_guard<std::mutex> lock(hosts().mutex);
+  return hosts().all;
+}
+
+const sdk::Host* last_host() {
+  const std::vector<const sdk::Host*> all = live_hosts();
+  return all.empty() ? nullptr : all.back();
+}
 
 RightDriver::RightDriver(const sdk::Host& host, sdk::DriverOptions options)
     : Driver(host, std::move(options)) {
-  g_host = &host;
+  const std::lock_guard<std::mutex> lock(hosts().mutex);
+  hosts().all.push_back(&host);
 }
 
 RightDriver::~RightDriver() {
-  const sdk::Host* own = &host();
-  g_host.compare_exchange_strong(own, nullptr);
+  const std::lock_guard<std::mutex> lock(hosts().mutex);
+  std::erase(hosts().all, &host());
 }
 
 std::vector<sdk::DeviceInfo> RightDriver::enumerate() {

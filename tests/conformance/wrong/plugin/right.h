@@ -65,7 +65,9 @@ class RightDriver final : public sdk::Driver {
   sdk::Ref<sdk::Device> open(const sdk::DeviceInfo& info, std::string_view options) override;
 };
 
-// The host of the driver that was made last and lives; null if none does.
+// The hosts of the drivers that live, in the order in which those were made, and the last of them,
+// null if there is none.
+std::vector<const sdk::Host*> live_hosts();
 const sdk::Host* last_host();
 
 // The slots of the right plugin.
