@@ -38,8 +38,12 @@ Figures figures(const Runtime& runtime, const std::string& selector) {
   Figures out;
   out.dispatch_us = median_us(
       3000, [&] { EXPECT_TRUE(executor->fill(*buffer, 0, 64, {&zero, 1})->wait().ok()); });
-  hal::Event last;
-  out.submit_us = median_us(3000, [&] { last = *executor->fill(*buffer, 0, 64, {&zero, 1}); });
+  hal::Event last = *executor->fill(*buffer, 0, 64, {&zero, 1});
+  // One after the other: they write the same bytes.
+  out.submit_us = median_us(3000, [&] {
+    const hal::Event before = std::exchange(last, {});
+    last = *executor->fill(*buffer, 0, 64, {&zero, 1}, {&before, 1});
+  });
   EXPECT_TRUE(last.wait().ok());
   out.map_us = median_us(1000, [&] {
     auto mapping = buffer->map_read();

@@ -137,14 +137,14 @@ TEST_F(Loss, WorkThatHangsOrEndsTheProcess) {
 
 TEST_F(Loss, APluginThatSpoilsItsConnection) {
   RuntimeOptions options = options_for(plugins());
-  options.plugin_time_limit = std::chrono::milliseconds(1000);
+  options.plugin_time_limit = std::chrono::milliseconds(2000);
   make_rude(plugins(), "");
   const Runtime runtime(options);
   const Doing doings[] = {
       {"close_all", "the process of plugin rude is lost"},
       {"garbage", "it sends what is no message: "},
       {"fork_and_crash", "it crashed (Aborted)"},
-      {"stop", "it has taken no message for 1000 ms"},
+      {"stop", "it has taken no message for 2000 ms"},
   };
   for (const Doing& doing : doings) {
     SCOPED_TRACE(doing.what);

@@ -2,7 +2,7 @@
 // A plugin that does to its own process what a plugin cannot do to its host's: the file `misdeed`
 // beside it says what, and it does it when a kernel is launched.
 //
-//   flood          prints a hundred megabytes, and works
+//   flood          prints twenty megabytes, and works
 //   close_all      closes every descriptor
 //   garbage        writes bytes that are no message to every socket
 //   fork_and_crash leaves a process behind that holds all descriptors, and aborts
@@ -43,7 +43,7 @@ constexpr int kDescriptors = 1024;
 void do_in_slot(const std::string& what) {
   if (what == "flood") {
     const std::string line(1023, 'x');
-    for (int i = 0; i < 100'000; ++i) std::printf("%s\n", line.c_str());
+    for (int i = 0; i < 20'000; ++i) std::printf("%s\n", line.c_str());
     std::fflush(stdout);
   }
   if (what == "close_all")

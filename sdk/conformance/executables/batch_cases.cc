@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batches: executor.submit, its `after` lists and the events of each launch.
+#include <chrono>
+
 #include "executables/executable_case.h"
 #include "executables/held_event.h"
 #include "executables/launch_cases.h"
@@ -59,9 +61,9 @@ class Numbers {
 // A batch of sums over some tensors, and what must become of them.
 class Batch {
  public:
-  static Result<Batch> make(const Subject& subject, size_t tensors) {
+  static Result<Batch> make(const Subject& subject, size_t tensors, int64_t count = 37) {
     Batch out;
-    STRIA_ASSIGN(out.sums, Sums::make(subject));
+    STRIA_ASSIGN(out.sums, Sums::make(subject, DataType::i32, count));
     for (size_t n = 0; n < tensors; ++n) {
       STRIA_ASSIGN(Numbers numbers, Numbers::make(subject, out.sums, static_cast<uint32_t>(n)));
       out.tensors.push_back(std::move(numbers));
@@ -336,6 +338,27 @@ Finding batch_after_batch(Subject& subject) {
   return batch.check(subject);
 }
 
+// Launches that run beside each other take less than all of them one after the other.
+Finding duration(Subject& subject) {
+  constexpr int64_t kCount = 200'000;
+  constexpr size_t kLaunches = 6;
+  STRIA_ASSIGN(Batch batch, Batch::make(subject, kLaunches + 2, kCount));
+  for (size_t n = 0; n < kLaunches; ++n) STRIA_RETURN_IF_ERROR(batch.add(subject, 2 + n, 0, 1));
+  const DeviceWork work(subject);
+  const auto begin = std::chrono::steady_clock::now();
+  STRIA_ASSIGN(const Event done, batch.submit(subject));
+  STRIA_RETURN_IF_ERROR(work.wait(done));
+  const auto span = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::steady_clock::now() - begin);
+  uint64_t ns = 0;
+  STRIA_SLOT(subject, event, duration_ns, done.get(), &ns);
+  // A clock of the device may be off by little.
+  if (ns > static_cast<uint64_t>(span.count()) * 21 / 20 + 100'000)
+    return broken("a batch of {} launches says that it took {} ns, and was over after {} ns",
+                  kLaunches, ns, span.count());
+  return {};
+}
+
 }  // namespace
 
 void add_batch_cases(CaseMaker& maker) {
@@ -345,6 +368,7 @@ void add_batch_cases(CaseMaker& maker) {
     add_executable_case(maker, fmt::format("submit.chain_of_{}", length),
                         length == 9 ? Level::right : Level::robust, kBatch,
                         [length](Subject& subject) { return chain(subject, length); });
+  add_executable_case(maker, "submit.duration", Level::robust, kBatch, duration);
   add_executable_case(maker, "submit.diamond", Level::right, kBatch, diamond);
   add_executable_case(maker, "submit.fan_in", Level::robust, kBatch, fan_in);
   add_executable_case(maker, "submit.write_after_read", Level::right, kBatch, write_after_read);

@@ -270,8 +270,7 @@ Finding event_released_before_the_end(Subject& subject) {
     STRIA_RETURN_IF_ERROR(expect_code(answer, {STRIA_FAILED_PRECONDITION},
                                       "library.kernels of a build whose event was released"));
     if (left == 0)
-      return broken("a build whose event was released is not done after {} ms",
-                    patience_ms());
+      return broken("a build whose event was released is not done after {} ms", patience_ms());
     ::usleep(1000);
   }
   return check_runs(subject, start, std::move(building.library));

@@ -254,6 +254,23 @@ Finding sink_gets_its_state(Subject& subject) {
   return {};
 }
 
+// What the host's interpreter runs is said to be so. Isolated, the interpreter is not ours.
+Finding interpreted_is_said(Subject& subject) {
+  STRIA_ASSIGN(const Sums sums, Sums::make(subject));
+  const std::vector<hal::KernelInfo>& kernels = sums.built.infos;
+  const uint64_t before = subject.host().kernels_run();
+  STRIA_ASSIGN(const SumTensors tensors, sums.tensors(subject, 5));
+  STRIA_ASSIGN(const Event done, run_sum(subject, sums, tensors));
+  STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait(done));
+  const uint64_t interpreted = subject.host().kernels_run() - before;
+  const auto says = std::count_if(kernels.begin(), kernels.end(), [](const hal::KernelInfo& info) {
+    return !info.interpreted.empty();
+  });
+  if (interpreted > 0 && says == 0)
+    return broken("the host's interpreter runs the program's kernels, and none is said to be so");
+  return {};
+}
+
 // The structs say how long they are, in the arrays of pointers too.
 Finding structs_have_sizes(Subject& subject) {
   STRIA_ASSIGN(const Building building, build_sum(subject));
@@ -358,6 +375,8 @@ void add_kernel_list_cases(CaseMaker& maker) {
                         return check_bytes(**kernels, true);
                       });
   add_executable_case(maker, "kernels.listed_twice", Level::right, kOrder, listed_twice);
+  add_executable_case(maker, "kernels.interpreted_is_said", Level::right,
+                      "Interpretation is slow, so the host shows it.", interpreted_is_said);
   add_executable_case(maker, "kernels.sink_gets_its_state", Level::right, kSink,
                       sink_gets_its_state);
   add_executable_case(maker, "kernels.structs_have_sizes", Level::right,

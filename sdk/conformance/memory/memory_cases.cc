@@ -3,6 +3,7 @@
 
 #include "memory/allocation_cases.h"
 #include "memory/copy_cases.h"
+#include "memory/far_offset_cases.h"
 #include "memory/fill_cases.h"
 #include "memory/life_cases.h"
 #include "memory/map_cases.h"
@@ -16,6 +17,7 @@ void add_memory_cases(CaseMaker& maker) {
   add_memory_allocation_cases(maker);
   add_memory_copy_cases(maker);
   add_memory_fill_cases(maker);
+  add_memory_far_offset_cases(maker);
   add_memory_map_cases(maker);
   add_memory_map_order_cases(maker);
   add_memory_life_cases(maker);

@@ -140,16 +140,29 @@ struct Ends {
   Ends { #service, offsetof(stria_host_services, service), may_refuse }
 
 void add_services_cases(CaseMaker& maker) {
-  for (const Ends& ends : {ENDS_BEFORE(copy_error, false), ENDS_BEFORE(lend, false)})
-    add(maker, fmt::format("services.without_{}", ends.name),
-        ends.bytes == offsetof(stria_host_services, lend)
-            ? "Since 0.3; a plugin gets on without it."
-            : "Since 0.5; a plugin gets on without it.",
+  for (const Ends& ends : {ENDS_BEFORE(copy_error, false), ENDS_BEFORE(lend, false)}) {
+    const std::string_view sentence = ends.bytes == offsetof(stria_host_services, lend)
+                                          ? "Since 0.3; a plugin gets on without it."
+                                          : "Since 0.5; a plugin gets on without it.";
+    add(maker, fmt::format("services.without_{}", ends.name), sentence,
         [ends](Subject& subject, Given& given) {
           const StructAtPageEnd<stria_host_services> services(given.host.services(), ends.bytes);
           given.options.services = services.get();
           return works_with(subject, given, &given.options, ends.may_refuse);
         });
+    // The same as far as a plugin gets that does no work yet.
+    add(maker, fmt::format("services.loads_without_{}", ends.name), sentence,
+        [ends](Subject& subject, Given& given) -> Finding {
+          const StructAtPageEnd<stria_host_services> services(given.host.services(), ends.bytes);
+          given.options.services = services.get();
+          stria_driver* raw = nullptr;
+          STRIA_SLOT(subject, driver, create, &given.options, &raw);
+          if (!raw) return broken("driver.create says that it succeeded and gives nothing");
+          const Driver driver(raw, subject.tables().driver.shutdown);
+          return subject.list(driver.get()).status();
+        })
+        .level = Level::loads;
+  }
   // Hosts of before 0.1, as it were. A plugin that needs none of these may work.
   for (const Ends& ends :
        {ENDS_BEFORE(make_error, true), ENDS_BEFORE(cache_get, true),

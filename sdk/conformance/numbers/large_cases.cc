@@ -51,6 +51,15 @@ std::vector<Large> large() {
 }  // namespace
 
 void add_large_cases(CaseMaker& maker) {
+  // Each index in turn beyond 16 bits, which is what some grids count to.
+  for (const char* sizes : {"70001,3", "3,70001", "2,70001,2", "2,2,70001", "70001,2,2"}) {
+    const Form form{"index", fmt::format("A {}; B {}", sizes, sizes), "A, B -> R",
+                    "  R = A - B;\n"};
+    std::string name = sizes;
+    for (char& c : name) c = c == ',' ? 'x' : c;
+    add_program_case(maker, {kWithinBound}, Level::right, "large.index.i32." + name,
+                     [form] { return program_of(form, D::i32); });
+  }
   for (const Large& one : large()) {
     std::string sizes = one.form.inputs.substr(one.form.inputs.find(' ') + 1);
     sizes = sizes.substr(0, sizes.find_first_of("; "));

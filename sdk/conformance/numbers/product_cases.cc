@@ -58,10 +58,12 @@ Form product(const Sizes& sizes, const char* of_a, const char* of_b, const char*
 
 void add_products(CaseMaker& maker) {
   for (const Sizes& sizes : kSizes) {
-    const bool is_33 = sizes.rows == 33;
-    add_form_cases(maker, {kSum}, is_33 ? Level::right : Level::robust, "product",
-                   {product(sizes, "ik", "kj", "rows_by_columns")}, {D::fp32});
-    add_form_cases(maker, {kStorage}, is_33 ? Level::right : Level::robust, "product",
+    // Of what matrix units take, and of what they do not.
+    const bool is_whole = sizes.rows % 8 == 0 && sizes.columns % 8 == 0 && sizes.depth % 8 == 0;
+    const Level level = is_whole || sizes.rows == 33 ? Level::right : Level::robust;
+    add_form_cases(maker, {kSum}, level, "product", {product(sizes, "ik", "kj", "rows_by_columns")},
+                   {D::fp32});
+    add_form_cases(maker, {kStorage}, level, "product",
                    {product(sizes, "ik", "kj", "rows_by_columns")}, {D::i8});
     add_form_cases(maker, {kStorage}, Level::robust, "product",
                    {product(sizes, "ik", "kj", "rows_by_columns")},

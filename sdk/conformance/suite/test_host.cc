@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <thread>
+#include <utility>
 
 #include "stria/hal/boundary/error.h"
 #include "stria/runtime/host/host_functions.h"
@@ -26,6 +27,12 @@ std::map<stria_host*, TestHost*>& hosts() {
   return *all;
 }
 
+// Of all hosts. Guarded by hosts_mutex().
+std::string& misuse() {
+  static auto* text = new std::string;
+  return *text;
+}
+
 }  // namespace
 
 struct TestHost::Slots {
@@ -36,8 +43,37 @@ struct TestHost::Slots {
     return it == hosts().end() ? nullptr : it->second;
   }
 
-  static void* allocate(stria_host* host, uint64_t bytes, uint64_t alignment) {
+  // Of those that go on as the product's own do.
+  static TestHost* watched(stria_host* host, const char* service) {
     TestHost* self = of(host);
+    if (!self) return nullptr;
+    std::shared_ptr<const std::function<void(const char*)>> watcher;
+    {
+      const std::lock_guard lock(self->mutex_);
+      watcher = self->watcher_;
+    }
+    if (watcher) (*watcher)(service);
+    return self;
+  }
+
+  static void log(stria_host* host, stria_log_level level, stria_string message) {
+    if (TestHost* self = watched(host, "log")) self->services_.table().log(host, level, message);
+  }
+
+  static void post(stria_host* host, void (*task)(void*), void* state) {
+    if (TestHost* self = watched(host, "post")) self->services_.table().post(host, task, state);
+  }
+
+  static stria_error* kernel_run(stria_host* host, stria_host_kernel* kernel,
+                                 const stria_memory* arguments, uint64_t count) {
+    TestHost* self = of(host);
+    if (!self) return hal::to_error(make_error(StatusCode::cancelled, "the host has ended"));
+    ++self->kernels_run_;
+    return self->services_.table().kernel_run(host, kernel, arguments, count);
+  }
+
+  static void* allocate(stria_host* host, uint64_t bytes, uint64_t alignment) {
+    TestHost* self = watched(host, "allocate");
     if (!self) return nullptr;
     if (int64_t left = self->allocations_left_; left > 0) {
       // The last one stays 1: from there on all fail.
@@ -49,15 +85,36 @@ struct TestHost::Slots {
       }
     }
     void* memory = self->services_.table().allocate(host, bytes, alignment);
-    if (memory) ++self->held_;
+    if (memory) {
+      ++self->held_;
+      const std::lock_guard lock(self->mutex_);
+      self->blocks_[memory] = {bytes, alignment};
+    }
     return memory;
   }
 
   static void free(stria_host* host, void* memory, uint64_t bytes, uint64_t alignment) {
-    TestHost* self = of(host);
-    if (!self) return;
-    if (memory) --self->held_;
-    self->services_.table().free(host, memory, bytes, alignment);
+    TestHost* self = watched(host, "free");
+    if (!self || !memory) return;
+    Block block{};
+    {
+      const std::lock_guard lock(self->mutex_);
+      const auto it = self->blocks_.find(memory);
+      if (it == self->blocks_.end())
+        return misused("it gives back memory that it has not got from the host, or has given back");
+      block = it->second;
+      self->blocks_.erase(it);
+    }
+    --self->held_;
+    if (bytes != block.bytes || alignment != block.alignment)
+      misused(fmt::format("it gives back {} bytes of alignment {} as {} bytes of alignment {}",
+                          block.bytes, block.alignment, bytes, alignment));
+    self->services_.table().free(host, memory, block.bytes, block.alignment);
+  }
+
+  static void misused(std::string text) {
+    const std::lock_guard lock(hosts_mutex());
+    if (misuse().empty()) misuse() = std::move(text);
   }
 
   static stria_error* refused() {
@@ -106,6 +163,9 @@ TestHost::TestHost(unsigned threads)
       services_(host_),
       table_(services_.table()) {
   services_.set_plugin("under test");
+  table_.log = Slots::log;
+  table_.post = Slots::post;
+  table_.kernel_run = Slots::kernel_run;
   table_.allocate = Slots::allocate;
   table_.free = Slots::free;
   table_.cache_get = Slots::cache_get;
@@ -127,6 +187,19 @@ std::string TestHost::taken(int patience_ms) const {
     if (now.empty() || std::chrono::steady_clock::now() >= end) return now;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+}
+
+void TestHost::watch(std::function<void(const char*)> watcher) {
+  auto shared = watcher
+                    ? std::make_shared<const std::function<void(const char*)>>(std::move(watcher))
+                    : nullptr;
+  const std::lock_guard lock(mutex_);
+  watcher_ = std::move(shared);
+}
+
+std::string TestHost::take_misuse() {
+  const std::lock_guard lock(hosts_mutex());
+  return std::exchange(misuse(), {});
 }
 
 void TestHost::start_threads() const {

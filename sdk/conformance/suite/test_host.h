@@ -5,9 +5,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "stria/hal/host/host.h"
@@ -36,7 +38,15 @@ class TestHost {
   // `patience_ms` until that is so: work in flight holds memory.
   std::string taken(int patience_ms = 0) const;
   int64_t allocations_held() const { return held_; }
+  // How many kernels the interpreter has run for the plugin.
+  uint64_t kernels_run() const { return kernels_run_; }
   std::vector<std::string> log() const;
+  // Called at the begin of each call of log, allocate, free and post, on the plugin's thread, with
+  // the service's name; empty: nothing is.
+  void watch(std::function<void(const char* service)> watcher);
+  // What a plugin has done wrong with the memory of any test host since the last call; "" if
+  // nothing.
+  static std::string take_misuse();
   // Starts all of its threads, which otherwise begin with the first work: for whoever counts those
   // of a plugin.
   void start_threads() const;
@@ -47,9 +57,15 @@ class TestHost {
   hal::Services services_;
   stria_host_services table_{};
   std::atomic<int64_t> allocations_left_{0}, held_{0}, refused_{0};
+  std::atomic<uint64_t> kernels_run_{0};
   std::atomic<bool> cache_fails_{false};
   mutable std::mutex mutex_;
-  std::vector<std::string> log_;  // guarded by mutex_
+  std::vector<std::string> log_;  // guarded by mutex_, as all that follow
+  std::shared_ptr<const std::function<void(const char*)>> watcher_;
+  struct Block {
+    uint64_t bytes, alignment;
+  };
+  std::unordered_map<void*, Block> blocks_;
 };
 
 }  // namespace stria::conformance

@@ -102,7 +102,8 @@ void run_cases_here(const std::vector<Case>& all, const std::vector<size_t>& cas
     Finding finding = run_case(c, subject);
     // A copy of this process that the plugin has forked has nothing to say.
     if (::getpid() != own) ::_exit(0);
-    const std::string fault = new_fault(*options.record, seen);
+    std::string fault = new_fault(*options.record, seen);
+    if (const std::string misuse = TestHost::take_misuse(); fault.empty()) fault = misuse;
     if (!fault.empty() && is_good(finding.ending())) finding = Finding(broken("{}", fault));
     // What a call broke may be why the case fails.
     else if (!fault.empty() && finding.ending() == Ending::fail)

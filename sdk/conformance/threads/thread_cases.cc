@@ -9,6 +9,7 @@ void add_thread_cases(CaseMaker& maker) {
   add_callback_cases(maker);
   add_returning_cases(maker);
   add_crowd_cases(maker);
+  add_service_lock_cases(maker);
 }
 
 }  // namespace stria::conformance

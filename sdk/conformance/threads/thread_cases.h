@@ -14,5 +14,6 @@ void add_own_handle_cases(CaseMaker& maker);
 void add_callback_cases(CaseMaker& maker);
 void add_returning_cases(CaseMaker& maker);
 void add_crowd_cases(CaseMaker& maker);
+void add_service_lock_cases(CaseMaker& maker);
 
 }  // namespace stria::conformance
