@@ -340,9 +340,9 @@ Finding batch_after_batch(Subject& subject) {
 
 // Launches that run beside each other take less than all of them one after the other.
 Finding duration(Subject& subject) {
-  constexpr int64_t kCount = 200'000;
+  constexpr int64_t kLong = 200'000;
   constexpr size_t kLaunches = 6;
-  STRIA_ASSIGN(Batch batch, Batch::make(subject, kLaunches + 2, kCount));
+  STRIA_ASSIGN(Batch batch, Batch::make(subject, kLaunches + 2, kLong));
   for (size_t n = 0; n < kLaunches; ++n) STRIA_RETURN_IF_ERROR(batch.add(subject, 2 + n, 0, 1));
   const DeviceWork work(subject);
   const auto begin = std::chrono::steady_clock::now();

@@ -256,6 +256,9 @@ Finding sink_gets_its_state(Subject& subject) {
 
 // What the host's interpreter runs is said to be so. Isolated, the interpreter is not ours.
 Finding interpreted_is_said(Subject& subject) {
+  constexpr uint32_t kSince = 4;
+  if (subject.abi_minor() < kSince)
+    return Finding::skip("the plugin speaks ABI 0.3 or older, which has no word for it");
   STRIA_ASSIGN(const Sums sums, Sums::make(subject));
   const std::vector<hal::KernelInfo>& kernels = sums.built.infos;
   const uint64_t before = subject.host().kernels_run();

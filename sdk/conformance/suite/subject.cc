@@ -78,6 +78,7 @@ Status Subject::ask() {
   if (error) return hal::take_error(error, hal::Reader::author).with_context("stria_plugin_query");
   own_tables_ = hal::normalise(info);
   table_sizes_ = hal::sizes_of(info);
+  abi_minor_ = info.abi_minor;
   get_extension_ = STRIA_SIZED(info, get_extension, nullptr);
   tables_ = checked(own_tables_, *options_.record);
   asked_ = true;

@@ -71,6 +71,8 @@ class Subject {
   // As the plugin gave them.
   const hal::Tables& own_tables() const { return own_tables_; }
   const hal::TableSizes& table_sizes() const { return table_sizes_; }
+  // The minor version of the boundary that the plugin speaks with this host.
+  uint32_t abi_minor() const { return abi_minor_; }
   const void* extension(std::string_view name, uint32_t version) const;
   // ask(), and makes a driver on a host of the subject's.
   Status begin();
@@ -127,6 +129,7 @@ class Subject {
   const void* (*get_extension_)(stria_string, uint32_t) = nullptr;
   hal::Tables own_tables_{}, tables_{};
   hal::TableSizes table_sizes_{};
+  uint32_t abi_minor_ = 0;
   bool asked_ = false;
   std::unique_ptr<TestHost> host_;
   hal::DeviceInfo device_info_;
