@@ -385,7 +385,6 @@ struct End {
   STRIA_FIELDS(event, done)
 };
 
-// Of any object but a device.
 // The host waits for the event: a thread that waits may do its work.
 struct Wait {
   static constexpr Kind kKind = Kind::wait;
@@ -393,6 +392,7 @@ struct Wait {
   STRIA_FIELDS(event)
 };
 
+// Of any object but a device.
 struct Release {
   static constexpr Kind kKind = Kind::release;
   Id object = 0;
