@@ -75,6 +75,12 @@ class Run {
       : bench_(bench), options_(options), plan_(make_plan(options, bench.executors())) {}
 
   Status run() {
+    if (options_.ends) {
+      // A device without them says so before anything waits for what the host never signals.
+      STRIA_ASSIGN(const Event event, bench_.subject().host_event());
+      STRIA_RETURN_IF_ERROR(bench_.subject().signal(event));
+      STRIA_RETURN_IF_ERROR(bench_.end_of(event).status());
+    }
     for (const Bytes& contents : plan_.before) {
       STRIA_ASSIGN(Buffer buffer, bench_.buffer(contents));
       buffers_.push_back(std::move(buffer));
