@@ -131,6 +131,9 @@ for choice in "${choices[@]}"; do
   [ "$lang" != rust ] || finish=finish_rust
   $finish "$work/$name" >"$work/log" 2>&1 ||
     { tail -60 "$work/log" >&2; fail "$choice: its unit test fails, or it is not installed"; }
+  (cd "$work" && bare "${flags[@]}" "$name/ci/ci.sh" "$prefix") >"$work/log" 2>&1 ||
+    { tail -60 "$work/log" >&2; fail "$choice: ci/ci.sh fails"; }
+  grep -q '^level 2 of 2 asked for' "$work/log" || fail "$choice: ci/ci.sh prints no verdict"
   count_interpreted "$work/$name" "$codegen"
   [ "$codegen" != c ] || try_pass "$work/$name"
   [ -n "${checked:-}" ] || try_check "$work/$name"

@@ -96,16 +96,16 @@ stria_error* acme_error_with_suggestion(stria_error* error, const char* suggesti
 
 static stria_error* share(const stria_error* error, int most_causes) {
   if (error == NULL) return NULL;
-  if (error->release == release) {
+  // What a shorter struct does not have counts as empty.
+  stria_error whole = {0};
+  memcpy(&whole, error, error->size < sizeof whole ? (size_t)error->size : sizeof whole);
+  if (whole.release == release) {
     // It is ours, so not constant.
     shared_error* self = (shared_error*)(uintptr_t)error;
     atomic_fetch_add(&self->owners, 1);
     return &self->error;
   }
-  if (error->release == release_nothing) return out_of_memory();
-  // What a shorter struct does not have counts as empty.
-  stria_error whole = {0};
-  memcpy(&whole, error, error->size < sizeof whole ? (size_t)error->size : sizeof whole);
+  if (whole.release == release_nothing) return out_of_memory();
   shared_error* made = make((size_t)(whole.message.size + whole.native_message.size +
                                      whole.place.size + whole.suggestion.size));
   if (made == NULL) return out_of_memory();
