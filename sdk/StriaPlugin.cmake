@@ -37,6 +37,9 @@ function(stria_add_plugin name)
   # A unique symbol pins a shared object in memory for ever: a plugin must be able to leave.
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
+  # The C++ helper throws, and catches at the boundary: it works within projects that have no
+  # exceptions. A plugin that calls stria/plugin.h alone may turn them off for its target.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fexceptions>)
   # The places of errors without the folder of who built it.
   target_compile_options(${target} PRIVATE -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
   target_link_options(${target} PRIVATE -Wl,--version-script,${map})
