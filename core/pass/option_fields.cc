@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
@@ -271,6 +272,16 @@ void OptionFields::add_list(const char* name, const char* help, ObjectList list)
   lists_.push_back(std::make_unique<ObjectList>(std::move(list)));
   fields_.push_back({name, help, {}, lists_.back().get()});
 }
+void OptionFields::one_of(const char* name, std::string& value, const char* help,
+                          const std::vector<Alternative>& alternatives) {
+  Field& field = fields_.emplace_back(Field{name, help, {}, &value});
+  for (const Alternative& each : alternatives) {
+    OptionFields& table = *groups_.emplace_back(std::make_unique<OptionFields>());
+    each.describe(table);
+    field.choices.emplace_back(each.name);
+    field.alternatives.emplace_back(each.help, &table);
+  }
+}
 OptionFields& OptionFields::group(const char* name, const char* help) {
   OptionFields& table = *groups_.emplace_back(std::make_unique<OptionFields>());
   fields_.push_back({name, help, {}, &table});
@@ -303,6 +314,7 @@ Status OptionFields::check_text(const Field& field, const std::string& text,
 
 void OptionFields::add_tags(const std::string& pointer, StepTags& out) const {
   for (const Field& field : fields_) {
+    if (const OptionFields* table = chosen(field, nullptr)) table->add_tags(pointer, out);
     const std::string_view name = field.name;
     const std::string at = pointer_child(pointer, field.name);
     if (const auto* group = std::get_if<OptionFields*>(&field.target)) {
@@ -362,18 +374,61 @@ Status OptionFields::bind_field(const Field& field, const json& value, const std
       field.target);
 }
 
-const OptionFields::Field* OptionFields::find(const std::string& name) const {
+const OptionFields* OptionFields::chosen(const Field& field, const json& object) {
+  if (field.alternatives.empty()) return nullptr;
+  std::string name = *std::get<std::string*>(field.target);
+  if (object.is_object() && object.contains(field.name) && object[field.name].is_string())
+    name = object[field.name].get<std::string>();
+  for (size_t i = 0; i < field.choices.size(); ++i)
+    if (field.choices[i] == name) return field.alternatives[i].second;
+  return nullptr;
+}
+
+const OptionFields::Field* OptionFields::find(const std::string& name, const json& object) const {
   for (const Field& field : fields_)
     if (name == field.name || (field.former && name == field.former)) return &field;
+  for (const Field& field : fields_)
+    if (const OptionFields* table = chosen(field, object))
+      if (const Field* found = table->find(name, object)) return found;
   return nullptr;
+}
+
+Status OptionFields::unknown(const std::string& name, const json& object,
+                             const std::string& pointer) const {
+  std::vector<std::string> names;
+  const auto add_names = [&](const OptionFields& table) {
+    for (const Field& field : table.fields_) {
+      names.emplace_back(field.name);
+      if (field.former) names.emplace_back(field.former);
+    }
+  };
+  add_names(*this);
+  for (const Field& field : fields_) {
+    const OptionFields* table = chosen(field, object);
+    if (table) add_names(*table);
+    std::vector<std::string> others;
+    for (size_t i = 0; i < field.alternatives.size(); ++i)
+      if (field.alternatives[i].second->find(name, object)) others.push_back(field.choices[i]);
+    if (table && !others.empty())
+      return invalid_argument("{}: with the {} '{}' there is no such option; {} {} it", pointer,
+                              field.name,
+                              object.value(field.name, *std::get<std::string*>(field.target)),
+                              join(others, ", "), others.size() == 1 ? "has" : "have");
+  }
+  return invalid_argument("{}: unknown option{}", pointer, did_you_mean(name, names));
 }
 
 Status OptionFields::bind(const json& object, const std::string& pointer,
                           std::vector<std::string>* notes) {
   if (!object.is_object()) return wrong(pointer, "an object of options", object);
+  // What names an alternative comes first: it says which options there are.
+  for (const Field& field : fields_)
+    if (!field.alternatives.empty() && object.contains(field.name))
+      STRIA_RETURN_IF_ERROR(
+          bind_field(field, object[field.name], pointer_child(pointer, field.name), notes));
   for (auto it = object.begin(); it != object.end(); ++it) {
     const std::string child = pointer_child(pointer, it.key());
-    const Field* found = find(it.key());
+    const Field* found = find(it.key(), object);
     const auto gone = std::find_if(retired_.begin(), retired_.end(),
                                    [&](const auto& entry) { return it.key() == entry.first; });
     if (!found && gone != retired_.end()) {
@@ -381,14 +436,7 @@ Status OptionFields::bind(const json& object, const std::string& pointer,
         notes->push_back(fmt::format("{}: is no option any more: {}", child, gone->second));
       continue;
     }
-    if (!found) {
-      std::vector<std::string> names;
-      for (const Field& field : fields_) {
-        names.emplace_back(field.name);
-        if (field.former) names.emplace_back(field.former);
-      }
-      return invalid_argument("{}: unknown option{}", child, did_you_mean(it.key(), names));
-    }
+    if (!found) return unknown(it.key(), object, child);
     if (it.key() != found->name) {
       if (object.contains(found->name))
         return invalid_argument("{}: is the former name of '{}', which is given too", child,
@@ -404,7 +452,7 @@ json OptionFields::todays(const json& object) const {
   if (!object.is_object()) return object;
   json out = json::object();
   for (auto it = object.begin(); it != object.end(); ++it) {
-    const Field* field = find(it.key());
+    const Field* field = find(it.key(), object);
     if (!field) continue;
     const auto* group = std::get_if<OptionFields*>(&field->target);
     out[field->name] = group ? (*group)->todays(*it) : *it;
@@ -445,15 +493,36 @@ std::vector<OptionRow> OptionFields::rows(int depth) const {
       out.insert(out.end(), entry.begin(), entry.end());
     }
   }
+  // Options of alternatives follow all others.
+  for (const Field& field : fields_) {
+    for (size_t i = 0; i < field.alternatives.size(); ++i) {
+      const auto& [help, table] = field.alternatives[i];
+      out.push_back({.heading = true,
+                     .depth = depth,
+                     .name = fmt::format("{}: \"{}\"", field.name, field.choices[i]),
+                     .help = help});
+      const std::vector<OptionRow> own = table->rows(depth);
+      out.insert(out.end(), own.begin(), own.end());
+    }
+  }
   return out;
 }
 
 std::string rows_as_text(const std::vector<OptionRow>& rows, int indent) {
   std::string out;
-  for (const OptionRow& row : rows)
-    out += fmt::format("{:{}}{}: {}{}{}{}{}. {}\n", "", indent + 2 * row.depth, row.name, row.kind,
+  std::optional<int> below;  // the depth of the heading that rows stand below
+  for (const OptionRow& row : rows) {
+    if (row.heading || (below && row.depth < *below)) below.reset();
+    const int column = indent + 2 * (row.depth + (below ? 1 : 0));
+    if (row.heading) {
+      out += fmt::format("{:{}}with {}: {}\n", "", column, row.name, row.help);
+      below = row.depth;
+      continue;
+    }
+    out += fmt::format("{:{}}{}: {}{}{}{}{}. {}\n", "", column, row.name, row.kind,
                        row.initial.empty() ? "" : ", default ", row.initial,
                        row.limits.empty() ? "" : "; ", row.limits, row.help);
+  }
   return out;
 }
 

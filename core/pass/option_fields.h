@@ -39,11 +39,12 @@ struct JsonText {
 
 // A field as help and reference page show it.
 struct OptionRow {
-  int depth = 0;        // of the group it is in, 0 outside
-  std::string name;     // "max_bytes"
-  std::string kind;     // "integer"
-  std::string initial;  // its default, as in JSON; "" for a group
-  std::string limits;   // "1 to 9", "one of keep, reuse", or ""
+  bool heading = false;  // stands before the options of one alternative: `cost: "registers"`
+  int depth = 0;         // of the group it is in, 0 outside
+  std::string name;      // "max_bytes"
+  std::string kind;      // "integer"
+  std::string initial;   // its default, as in JSON; "" for a group
+  std::string limits;    // "1 to 9", "one of keep, reuse", or ""
   std::string help;
 };
 // The note about a former name that was read: "/0/cut: is now called 'tile'; …".
@@ -83,6 +84,13 @@ struct ObjectList {
   std::function<std::vector<OptionRow>(int depth)> rows;  // of one entry
   // Describes each entry that there is on a table of its own.
   std::function<void(const std::function<void(size_t, OptionFields&)>& use)> each;
+};
+
+// One of the names that an option may have, with options that are there for this name alone.
+struct Alternative {
+  const char* name;
+  const char* help;
+  std::function<void(OptionFields&)> describe;  // its options; what they bind to must outlive them
 };
 
 class OptionFields {
@@ -147,6 +155,10 @@ class OptionFields {
                     }
                   }});
   }
+  // The name of one of `alternatives`. Its options stand beside this one. Those of others are not
+  // taken, and the error says so.
+  void one_of(const char* name, std::string& value, const char* help,
+              const std::vector<Alternative>& alternatives);
   // An object with fields of its own; describe them on the returned table.
   OptionFields& group(const char* name, const char* help);
 
@@ -190,9 +202,18 @@ class OptionFields {
     std::vector<std::string> also = {};  // tags that mean something and may be set
     const char* kind = nullptr;          // null: what the target's type is called
     const char* former = nullptr;        // null: it never had another name
+    // What one_of() was given; in the order of `choices`.
+    std::vector<std::pair<const char*, const OptionFields*>> alternatives = {};  // help, options
   };
+  // An option by its name of today or before, here or of the alternatives that `object` names; null
+  // if there is none.
+  const Field* find(const std::string& name, const nlohmann::json& object) const;
   static Status check_text(const Field& field, const std::string& text, const std::string& pointer);
-  const Field* find(const std::string& name) const;  // null if there is none
+  // The alternative whose options count for a field: that which `object` names, or the value's.
+  static const OptionFields* chosen(const Field& field, const nlohmann::json& object);
+  // The error about a name that find() does not know.
+  Status unknown(const std::string& name, const nlohmann::json& object,
+                 const std::string& pointer) const;
   Status bind_field(const Field& field, const nlohmann::json& value, const std::string& pointer,
                     std::vector<std::string>* notes);
 

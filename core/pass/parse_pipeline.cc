@@ -182,7 +182,8 @@ class PipelineParser {
   // `today` gets the options, under the pass's name of today.
   Status bind_pass(const std::string& name, json options, const std::string& pointer,
                    PipelineStep& step, json& today) {
-    const PassInfo* pass = registry_.find(name);
+    const FormerPassName* former = nullptr;
+    const PassInfo* pass = registry_.find(name, options, former);
     if (!pass) {
       std::vector<std::string> names;
       for (const PassInfo& known : registry_.passes) {
@@ -193,13 +194,13 @@ class PipelineParser {
     }
     step.pass = pass->name;
     step.pointer = pointer;
-    for (const FormerPassName& former : pass->former_names) {
-      if (former.name != name) continue;
-      note(former_name_note(pointer, pass->name, former.preset));
-      json preset = json::parse(former.preset);
-      if (!options.is_object()) continue;
-      preset.update(options);
-      options = std::move(preset);
+    if (former) {
+      note(former_name_note(pointer, pass->name, former->preset));
+      json preset = json::parse(former->preset);
+      if (options.is_object()) {
+        preset.update(options);
+        options = std::move(preset);
+      }
     }
     std::vector<std::string> notes;
     STRIA_ASSIGN(step.run, pass->bind(options, pointer, &notes));

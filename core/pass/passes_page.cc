@@ -10,7 +10,7 @@ constexpr const char* kHead =
     R"(# Passes
 
 Made by `tools/golden_update.sh docs` from what the passes say of themselves. A pipeline names a pass and its
-options, `{"name": "a step", "autotile": {"balance": true}}`; options that it leaves out keep their defaults.
+options, `{"name": "a step", "tile": {"balance": true}}`; options that it leaves out keep their defaults.
 
 What a pass promises, in any order of passes and with any options that its table allows:
 
@@ -41,6 +41,10 @@ std::string options_table(const std::vector<OptionRow>& rows) {
   std::vector<std::string> groups;
   for (const OptionRow& row : rows) {
     groups.resize(static_cast<size_t>(row.depth));
+    if (row.heading) {
+      out += fmt::format("| with `{}` | | | {} |\n", row.name, cell(row.help));
+      continue;
+    }
     groups.push_back(row.name);
     out += fmt::format("| `{}` | {}{}{} | {} | {} |\n", join(groups, "."), row.kind,
                        row.limits.empty() ? "" : ", ", cell(row.limits),

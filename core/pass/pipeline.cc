@@ -85,9 +85,26 @@ const PassInfo* PassRegistry::find(const std::string& name) const {
   for (const PassInfo& pass : passes) {
     if (pass.name == name) return &pass;
     for (const FormerPassName& known : pass.former_names)
-      if (known.name == name) former = &pass;
+      if (known.name == name && known.with.empty()) former = &pass;
   }
   return former;
+}
+
+const PassInfo* PassRegistry::find(const std::string& name, const nlohmann::json& options,
+                                   const FormerPassName*& former) const {
+  former = nullptr;
+  const PassInfo* found = find(name);
+  for (const PassInfo& pass : passes)
+    for (const FormerPassName& known : pass.former_names) {
+      if (known.name != name) continue;
+      const bool has_one =
+          std::any_of(known.with.begin(), known.with.end(),
+                      [&](const std::string& option) { return options.contains(option); });
+      if (known.with.empty() ? &pass != found : !has_one) continue;
+      former = &known;
+      return &pass;
+    }
+  return found;
 }
 
 std::string Pipeline::to_json(size_t begin, size_t end) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pipelines: which passes run, in which order, with which options. A file is
-//   {"version": 1, "passes": [{"name": "tile", "autotile": {"tile_sizes": {"co": 4}}}, …]}
+//   {"version": 1, "passes": [{"name": "tile", "tile": {"tile_sizes": {"co": 4}}}, …]}
 // or the bare list. It is a template: the model's parameters and `hw`, the merged model, are in
 // scope. If a step has no `name`, it is called like its pass. A step may include a fragment of
 // other steps (pipeline_source.h).
@@ -30,6 +30,9 @@ using PassFunction = std::function<Status(stripe::Program&, PassContext&)>;
 struct FormerPassName {
   std::string name;
   std::string preset = "{}";  // JSON: options that the former pass stood for
+  // If not empty, the name is that of another pass now, and a step that has one of these options is
+  // this pass.
+  std::vector<std::string> with = {};
 };
 
 // A pass as a registry lists it. Plain value.
@@ -106,6 +109,10 @@ struct PassRegistry {
 
   // The pass of that name or former name; null if there is none.
   const PassInfo* find(const std::string& name) const;
+  // The pass of a step that calls it `name` and has these options. Sets `former`, if the pass is
+  // called otherwise now.
+  const PassInfo* find(const std::string& name, const nlohmann::json& options,
+                       const FormerPassName*& former) const;
 
   std::vector<PassInfo> passes;
   std::map<std::string, SourceText> fragments;  // "opening" -> what "core/opening" stands for

@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "stria/base/text.h"
 #include "stria/passes/fuse/fusion.h"
 #include "stria/passes/fuse/inline_producers.h"
 #include "stria/passes/fuse/join_pieces.h"
@@ -56,6 +57,7 @@
 #include "stria/passes/tile/split_interior.h"
 #include "stria/passes/tile/stage_operands.h"
 #include "stria/passes/tile/tensorize.h"
+#include "stria/passes/tile/tile.h"
 #include "stria/passes/tile/winograd.h"
 #include "stria/passes/vector/drop_tail_masks.h"
 #include "stria/passes/vector/legalize_vectors.h"
@@ -99,16 +101,20 @@ std::vector<PassInfo> all_passes() {
 #define STRIA_PASS(name, Options, needs, summary) \
   with_dependencies(make_pass_info<Options>(#name, summary, describe, name, PassNeeds::needs)),
 #define STRIA_FORMER_NAME(pass, name, preset)
+#define STRIA_FORMER_PART(pass, name, options)
 #include "stria/passes/all_passes.def"
 #undef STRIA_PASS
 #undef STRIA_FORMER_NAME
+#undef STRIA_FORMER_PART
   };
   const std::multimap<std::string, FormerPassName> former = {
 #define STRIA_PASS(name, Options, needs, summary)
 #define STRIA_FORMER_NAME(pass, name, preset) {#pass, {#name, preset}},
+#define STRIA_FORMER_PART(pass, name, options) {#pass, {#name, "{}", split(options, ' ')}},
 #include "stria/passes/all_passes.def"
 #undef STRIA_PASS
 #undef STRIA_FORMER_NAME
+#undef STRIA_FORMER_PART
   };
   for (PassInfo& pass : out)
     for (auto [at, end] = former.equal_range(pass.name); at != end; ++at)

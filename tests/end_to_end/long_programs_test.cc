@@ -168,7 +168,7 @@ std::string nest(int depth) {
 }
 
 TEST_F(LongPrograms, TheLimitOfNestingRefuses) {
-  folder_.write("tile.json", R"([{"autotile": {"reqs": ["kernel"], "tile_sizes": {"i": 4}}}])");
+  folder_.write("tile.json", R"([{"tile": {"reqs": ["kernel"], "tile_sizes": {"i": 4}}}])");
   folder_.write("deep.stripe", nest(127));
   EXPECT_EQ(folder_.stria(words("opt deep.stripe --pipeline tile.json")).code, 0);
   folder_.write("deeper.stripe", nest(128));

@@ -50,11 +50,11 @@ const std::map<std::string, std::string>& steps_before() {
       {"distribute", R"({"fusion": {"local": true, "recompute": "never"}})"},
       {"fusion", R"({"cache": {"reqs": ["kernel"]}})"},
       {"hold_fetches",
-       R"({"autotile": {"reqs": ["kernel"], "inner_set": ["tile"], "outer_set": ["group"],
+       R"({"tile": {"reqs": ["kernel"], "inner_set": ["tile"], "outer_set": ["group"],
                         "scalar": {"output": [4], "other_output": 1, "reduction": 2},
                         "output_vector": {"vectors": 1, "output": [4], "other_output": 1, "reduction": 2},
                         "reduction_vector": {"vectors": 1, "output": [4], "other_output": 1}}},
-          {"autotile": {"reqs": ["group"], "inner_set": ["steps"], "scalar": {"other_output": 1},
+          {"tile": {"reqs": ["group"], "inner_set": ["steps"], "scalar": {"other_output": 1},
                         "output_vector": {"vectors": 1, "other_output": 1},
                         "reduction_vector": {"vectors": 1, "other_output": 1}}},
           {"cache": {"reqs": ["steps"], "loc": {"name": "SRAM"}}},
@@ -135,8 +135,19 @@ std::optional<json> value(const OptionRow& row, Dice& dice) {
 // The fields from `at` on of groups of this depth; `at` moves behind them.
 json fields(const std::vector<OptionRow>& rows, size_t& at, int depth, bool defaults, Dice& dice) {
   json object = json::object();
+  std::map<std::string, std::string> initial;  // values as JSON
+  bool counts = true;                          // not below the heading of another alternative
   while (at < rows.size() && rows[at].depth >= depth) {
     const OptionRow& row = rows[at++];
+    if (row.heading) {
+      const size_t colon = row.name.find(": ");
+      const std::string name = row.name.substr(0, colon);
+      const std::string chosen = object.contains(name) ? object[name].dump() : initial[name];
+      counts = chosen == row.name.substr(colon + 2);
+      continue;
+    }
+    if (!counts) continue;
+    initial[row.name] = row.initial;
     if (at < rows.size() && rows[at].depth > row.depth) {
       json inner = fields(rows, at, row.depth + 1, defaults, dice);
       if (!inner.empty()) object[row.name] = std::move(inner);
@@ -185,7 +196,7 @@ bool regroups(const std::string& pass) {
   static const std::set<std::string> all = {
       "autotile",      "cache",     "delay_stores", "distribute",     "fusion",
       "order_indices", "prefetch",  "rollup",       "split_interior", "split_reduction",
-      "stream_stores", "tensorize", "vectorize",    "winograd"};
+      "stream_stores", "tensorize", "tile",         "vectorize",      "winograd"};
   return all.count(pass) > 0;
 }
 

@@ -90,7 +90,7 @@ class Sweep {
       step["autotile"]["measure_top"] = most_;
       if (std::strcmp(cost, "traffic") == 0) {
         step["autotile"]["max_total_bytes"] = machine_.traffic_bytes;
-        // What it does not read, and an option that a cost does not read is refused.
+        // What other costs alone have is refused.
         for (const char* other : {"unit", "transfer", "global", "spread", "banks", "bank_KiB"})
           step["autotile"].erase(other);
       }

@@ -395,7 +395,7 @@ TileSpace register_tiles(const TiledBlock& block, const RegisterTiling& tiling,
 
 std::optional<Tile> fastest_register_tile(const TiledBlock& block, const RegisterTiling& tiling,
                                           const CoreRates& rates) {
-  TileCost cost;
+  SearchCost cost;
   cost.of = [&](const Tile& tile) { return register_time(block, tiling, tile, rates).cycles; };
   cost.bound = [&](const Tile& low, const Tile& high) {
     return low == high ? register_time_bound(block, tiling, low, rates) : 0;

@@ -26,7 +26,7 @@ bool is_better(double cost, const Tile& tile, const ScoredTile& than) {
 // Halves boxes of tiles, the half with the better bound first.
 class Exhaustive {
  public:
-  Exhaustive(const TileSpace& space, const TileCost& cost, size_t keep)
+  Exhaustive(const TileSpace& space, const SearchCost& cost, size_t keep)
       : space_(space), cost_(cost), keep_(keep), is_last_(space.size()) {
     for (size_t i : cost.last) is_last_[i] = true;
   }
@@ -145,7 +145,7 @@ class Exhaustive {
   }
 
   const TileSpace& space_;
-  const TileCost& cost_;
+  const SearchCost& cost_;
   const size_t keep_;
   std::vector<bool> is_last_;
   std::deque<std::array<Box, 2>> halves_;  // by depth; memory is taken once
@@ -198,7 +198,7 @@ SearchResult ascend(const std::vector<int64_t>& ranges, const TileScore& score) 
   return ascend(space, score);
 }
 
-Ranking exhaustive(const TileSpace& space, const TileCost& cost, size_t keep) {
+Ranking exhaustive(const TileSpace& space, const SearchCost& cost, size_t keep) {
   return Exhaustive(space, cost, keep).run();
 }
 

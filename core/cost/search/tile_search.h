@@ -33,7 +33,7 @@ SearchResult ascend(const TileSpace& space, const TileScore& score);
 SearchResult ascend(const std::vector<int64_t>& ranges, const TileScore& score);
 
 // What the exhaustive search asks; lower cost is better.
-struct TileCost {
+struct SearchCost {
   // Infinite: the tile does not fit.
   std::function<double(const Tile&)> of;
   // Not above the cost of any tile that is at least `low` and at most `high`, index by index.
@@ -54,6 +54,6 @@ struct Ranking {
 
 // The `keep` >= 1 cheapest tiles of the whole space. A tile is left out only if a bound says that
 // it cannot be among them, so the answer is the same as of looking at every tile.
-Ranking exhaustive(const TileSpace& space, const TileCost& cost, size_t keep = 1);
+Ranking exhaustive(const TileSpace& space, const SearchCost& cost, size_t keep = 1);
 
 }  // namespace stria::cost

@@ -197,7 +197,7 @@ bool all_larger_are_over(const TiledBlock& block, const Tile& tile, const GroupF
 
 std::optional<GroupTile> shortest_tile(const TiledBlock& block, const GroupForm& form,
                                        const GroupRates& rates) {
-  TileCost cost;
+  SearchCost cost;
   cost.of = [&](const Tile& tile) { return group_time(block, tile, form, rates).cycles; };
   cost.bound = [&](const Tile& low, const Tile& high) {
     return group_time_bound(block, low, high, form, rates);

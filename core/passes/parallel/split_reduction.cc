@@ -104,7 +104,7 @@ class ReductionSplitter {
         });
     if (!every_part_writes && !options_.clear) return "parts may leave an element without points";
     if (options_.parts == 0 && !options_.tile.cost.empty()) {
-      const std::optional<cost::GroupRates> rates = group_rates(context_.model(), options_.tile);
+      const std::optional<cost::GroupRates> rates = options_.tile.groups.rates(context_.model());
       if (!rates) return "the model does not say what a unit of work groups can do";
       if (context_.model().clock_mhz <= 0) return "the model does not say how fast its clock is";
       steps = fastest_steps(kernel, whole, *out, *longest, nest, outputs, steps, every_part_writes,
@@ -135,13 +135,13 @@ class ReductionSplitter {
     int64_t best_steps = reduction.range;
     const auto us = [&](double cycles) { return cycles / model.clock_mhz; };
     const auto time_of = [&](const Block& block) {
-      const auto tile =
-          cost::shortest_tile(cost::tiled_block(block), group_form(options_.tile), rates);
+      const auto tile = cost::shortest_tile(
+          cost::tiled_block(block), options_.tile.groups.form(options_.tile.pipeline_depth), rates);
       double cycles = tile ? tile->time.cycles : std::numeric_limits<double>::infinity();
       if (!options_.matrix_unit.empty()) {
         Refusal why_none = Refusal::none();
         if (const auto matrices = fastest_matrix_tile(block, model, options_.matrix_unit,
-                                                      options_.tile.unit, rates, why_none))
+                                                      options_.tile.groups.unit, rates, why_none))
           cycles = std::min(cycles, matrices->tile.cycles);
       }
       return us(cycles);
@@ -313,11 +313,14 @@ void describe(SplitReductionOptions& options, OptionFields& fields) {
   fields.unit("matrix_unit", options.matrix_unit,
               "execution unit whose instructions may compute the kernels, too (matrix_groups)",
               WhenEmpty::none);
-  describe_group_choice(
-      options.tile,
+  OptionFields& tile =
       fields.group("tile",
                    "what groups of a tile may be like: the number of parts is the one with the "
-                   "shortest time, each kernel with its best tile"));
+                   "shortest time, each kernel with its best tile");
+  tile.add("cost", options.tile.cost, "the cost that gives the times of groups; none = no times",
+           std::vector<std::string>{"group_time"});
+  tile.add("pipeline_depth", options.tile.pipeline_depth, "steps staged at once", {1, 1 << 20});
+  options.tile.groups.describe(tile);
 }
 
 Status split_reduction(stripe::Program& program, const SplitReductionOptions& options,
@@ -334,7 +337,7 @@ Status split_reduction(stripe::Program& program, const SplitReductionOptions& op
       return invalid_argument(
           "/tile: it is to say how many parts take the shortest time, and /parts says {} already",
           options.parts);
-    const Status choice = check_choice(options.tile, context);
+    const Status choice = options.tile.groups.check(context.model());
     if (!choice.ok()) return choice.with_context("/tile");
   }
   const TensorNames outside = TensorNames().inside(program.entry);

@@ -23,9 +23,9 @@
 #include <vector>
 
 #include "stria/base/status.h"
+#include "stria/cost/models/group_time_options.h"
 #include "stria/pass/option_fields.h"
 #include "stria/pass/pass_context.h"
-#include "stria/passes/tile/tile_choice.h"
 #include "stria/stripe/block.h"
 
 namespace stria::passes {
@@ -44,7 +44,13 @@ struct SplitReductionOptions {
   // kernel takes the model's launch_us, at the same time as the kernel before runs. A kernel begins
   // the model's drain_us after the one that it waits for. It is an error to change these options
   // without a cost, or with `parts`.
-  TileChoiceOptions tile = {.cost = ""};
+  struct Tile {
+    std::string cost;            // "group_time", or "" for none
+    int64_t pipeline_depth = 1;  // steps staged at once
+    cost::GroupTimeOptions groups;
+    bool operator==(const Tile&) const = default;
+  };
+  Tile tile;
   // Then also: the execution unit whose instructions multiply matrices; "" = none. A kernel takes
   // the shorter of both times.
   std::string matrix_unit;

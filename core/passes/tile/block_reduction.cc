@@ -9,8 +9,8 @@
 
 #include "stria/base/refusal.h"
 #include "stria/cost/block/memory_use.h"
+#include "stria/cost/models/register_block.h"
 #include "stria/pass/select_blocks.h"
-#include "stria/passes/tile/register_block.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
 #include "stria/stripe/tags.h"
@@ -150,7 +150,7 @@ class Cutter {
   // Sets registers_, near_ and bytes_per_cycle_. This takes longer than the checks that refuse most
   // blocks, so it comes after them.
   void find_registers() {
-    registers_ = register_block(program_, block_, vector_, model_, options_.unit, true);
+    registers_ = cost::register_block(program_, block_, vector_, model_, options_.unit, true);
     if (!registers_) return;
     bytes_per_cycle_ =
         kOtherMemory * static_cast<double>(model_.find_executor(options_.unit)->vector_bytes);
@@ -290,8 +290,8 @@ class Cutter {
   const std::vector<IndexRole> roles_;
   const cost::TiledBlock tiled_;
   VectorChoice vector_;
-  std::optional<RegisterBlock> registers_;  // nullopt: the model does not say enough
-  cost::CoreRates near_;                    // rates of a core that reads from the memory only
+  std::optional<cost::RegisterBlock> registers_;  // nullopt: the model does not say enough
+  cost::CoreRates near_;                          // rates of a core that reads from the memory only
   double limit_ = 0, bytes_per_cycle_ = 0;
   int64_t line_bytes_ = 1, cores_ = 1;
 };

@@ -10,55 +10,20 @@
 #include "stria/cost/block/block_time.h"
 #include "stria/cost/search/tile_search.h"
 #include "stria/pass/fastest_candidate.h"
-#include "stria/passes/tile/tile_costing.h"
-#include "stria/rewrite/index_role.h"
 #include "stria/rewrite/kernel_alone.h"
-#include "stria/rewrite/kernel_memo.h"
-#include "stria/rewrite/panel_chain.h"
+#include "stria/rewrite/located_unit.h"
 
 namespace stria::passes {
 namespace {
 
 using cost::ScoredTile;
+using cost::SearchCost;
 using cost::Tile;
-using cost::TileCost;
 using cost::TiledBlock;
 using cost::TileSpace;
 using stripe::Block;
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
-
-// For each view of the block, the bytes of its tensor: of the refinement that the section has, or
-// of an allocation inside the kernel.
-std::vector<int64_t> tensor_bytes(const stripe::Program& program, const Block& block) {
-  std::vector<int64_t> out;
-  const std::vector<const Block*> path = path_to(program, block);
-  for (const stripe::Refinement& view : block.refs) {
-    if (view.dir == stripe::RefDir::none) continue;
-    const stripe::Refinement* ref = &view;
-    for (size_t p = path.size(); p > 0 && ref->dir != stripe::RefDir::none; --p) {
-      const Block* around = path[p - 1];
-      if (around == &block) continue;
-      const stripe::Refinement* behind = around->find_ref(ref->from);
-      if (!behind) break;
-      ref = behind;
-      if (around == program.main() || around == program.prologue()) break;
-    }
-    out.push_back(ref->shape.element_count() * byte_size(ref->shape.type));
-  }
-  return out;
-}
-
-// The block and the elementwise kernels that follow it, as a table of strides.
-Result<cost::FlatKernel> table_of(const stripe::Program& program, const Block& block) {
-  for (const Block* parent : {program.prologue(), program.main()}) {
-    if (!parent) continue;
-    for (size_t i = 0; i < parent->stmts.size(); ++i)
-      if (parent->stmts[i].block() == &block)
-        return cost::flatten(*parent, block, cost::following_kernels(*parent, i));
-  }
-  return unsupported("block '{}' is no kernel: it is inside of one", block.name);
-}
 
 cost::TileLimits limits_of(const TileChoiceOptions& options, const HardwareModel& model) {
   cost::TileLimits limits = options.limits;
@@ -79,10 +44,8 @@ std::string indented(std::string text) {
 
 class TileChooser {
  public:
-  TileChooser(const Block& block, const TileChoiceOptions& options, PassContext& context,
-              const std::optional<RegisterBlock>& registers)
+  TileChooser(const Block& block, const TileChoiceOptions& options, PassContext& context)
       : block_(block),
-        registers_(registers),
         tiled_(cost::tiled_block(block)),
         options_(options),
         context_(context),
@@ -91,29 +54,21 @@ class TileChooser {
 
   Result<TileChoice> choose(const stripe::Program& program, TileMemo& memo,
                             const ApplyTile& apply) {
-    TileMemo::Entry entry = {without_names(tiled_), std::nullopt, std::nullopt, {}, {}, name_, {}};
-    if (registers_) entry.tiling = registers_->tiling;
-    std::optional<cost::FlatKernel> table;
-    if (options_.cost == "roofline_occupancy") {
-      Result<cost::FlatKernel> kernel = table_of(program, block_);
-      if (!kernel.ok()) {
-        entry.choice.refusal = kernel.status().message();
-        return entry.choice;
-      }
-      table = *std::move(kernel);
-      entry.kernel = without_names(*table);
-    }
-    if (options_.cost == "staged_time") {
-      entry.tensor_bytes = tensor_bytes(program, block_);
-      entry.alike = nameless(block_);
-    }
+    const cost::TileQuestion question = {program,          block_,          tiled_,
+                                         context_.model(), options_.memory, limits_.pipeline_depth};
+    cost::TileCost::Answer answer = options_.cost.cost().on(question);
+    TileChoice choice;
+    choice.refusal = answer.refusal;
+    if (!answer.cost) return choice;
+    cost_ = std::move(answer.cost);
+    TileMemo::Entry entry = {without_names(tiled_), cost_->key(), name_, {}};
     if (const TileMemo::Entry* known = memo.find(entry)) {
       context_.count("choices_shared");
       if (context_.explaining())
         context_.note(fmt::format("{}: as {}, which differs in names alone", name_, known->name));
       return known->choice;
     }
-    STRIA_ASSIGN(entry.choice, search(program, std::move(table), apply));
+    STRIA_ASSIGN(entry.choice, search(program, apply));
     // A refusal names tensors of its own block, so it is not kept for others.
     if (entry.choice.fits) memo.keep(entry);
     return entry.choice;
@@ -125,43 +80,12 @@ class TileChooser {
     for (cost::TiledView& view : block.views) view.name.clear();
     return block;
   }
-  static cost::FlatKernel without_names(cost::FlatKernel kernel) {
-    kernel.output.name.clear();
-    for (cost::FlatTensor& input : kernel.inputs) input.name.clear();
-    return kernel;
-  }
 
-  Result<TileChoice> search(const stripe::Program& program, std::optional<cost::FlatKernel> table,
-                            const ApplyTile& apply) {
+  Result<TileChoice> search(const stripe::Program& program, const ApplyTile& apply) {
     TileChoice out;
-    if (registers_) {
-      costing_ = register_costing(tiled_, *registers_, options_.unit);
-    } else if (table) {
-      costing_ = occupancy_costing(tiled_, *std::move(table), *context_.model().settings);
-    } else if (options_.cost == "group_time") {
-      const std::optional<cost::GroupRates> rates = group_rates(context_.model(), options_);
-      if (!rates) {
-        out.refusal = "the model does not say what a unit of work groups can do";
-        return out;
-      }
-      costing_ = group_costing(tiled_, group_form(options_), *rates);
-    } else if (options_.cost == "staged_time") {
-      STRIA_ASSIGN(staged_, cost::staged_rates(context_.model(), staged_units(options_)));
-      Result<cost::StagedKernel> kernel =
-          cost::StagedKernel::make(block_, tensor_bytes(program, block_), staged_);
-      if (!kernel.ok()) {
-        out.refusal = kernel.status().message();
-        return out;
-      }
-      costing_ = staged_costing(*std::move(kernel), options_.memory);
-    } else {
-      costing_ = traffic_costing(tiled_, options_.traffic);
-    }
-    Result<TileSpace> space =
-        registers_ ? cost::register_tiles(tiled_, registers_->tiling, registers_->rates)
-        : options_.cost == "group_time" ? cost::group_tiles(tiled_, group_form(options_))
-                                        : cost::tile_space(tiled_, options_.filter);
-    if (space.ok() && options_.cost == "group_time") walk_dimensions_alone(*space);
+    out.refusal = cost_->start();
+    if (out.refusal) return out;
+    Result<TileSpace> space = cost_->space();
     std::vector<ScoredTile> best;
     if (space.ok()) best = options_.search == "ascend" ? climb(*space) : look_everywhere(*space);
     if (best.empty()) {
@@ -178,20 +102,6 @@ class TileChooser {
     return choice_of(best[chosen].tile);
   }
 
-  // Lanes share out what a group sums by its dimensions, so one index of a tile alone may walk
-  // along each: the one with the smallest step. Its tiles are equal, since the last one would
-  // else reach into what the next value of the others writes.
-  void walk_dimensions_alone(TileSpace& space) const {
-    for (const std::vector<std::string>& names : shared_dimensions(block_))
-      for (size_t i = 0; i < space.size(); ++i) {
-        const TiledBlock::Index& index = tiled_.indices[i];
-        if (index.name == names.front())
-          std::erase_if(space[i], [&](int64_t size) { return index.range % size != 0; });
-        else if (std::find(names.begin(), names.end(), index.name) != names.end())
-          space[i] = {1};
-      }
-  }
-
   size_t kept() const {
     return static_cast<size_t>(std::max<int64_t>(
         {1, options_.measure_top, context_.explaining() ? options_.explain_top : 0}));
@@ -200,8 +110,7 @@ class TileChooser {
   TileChoice choice_of(const Tile& tile) const {
     TileChoice out;
     out.sizes = sizes_of(tile);
-    out.panels = costing_->panels(tile);
-    costing_->describe(tile, out);
+    out.marks = cost_->marks(tile);
     return out;
   }
 
@@ -212,15 +121,15 @@ class TileChooser {
   }
 
   std::vector<ScoredTile> look_everywhere(const TileSpace& space) {
-    TileCost of;
+    SearchCost of;
     of.of = [&](const Tile& tile) {
-      return cost::keeps_limits(tiled_, tile, limits_) ? costing_->of(tile) : kNone;
+      return cost::keeps_limits(tiled_, tile, limits_) ? cost_->of(tile) : kNone;
     };
-    of.bound = [&](const Tile& low, const Tile& high) { return costing_->bound(low, high); };
+    of.bound = [&](const Tile& low, const Tile& high) { return cost_->bound(low, high); };
     of.hopeless = [&](const Tile& tile) {
-      return cost::all_larger_are_over(tiled_, tile, limits_) || costing_->hopeless(tile);
+      return cost::all_larger_are_over(tiled_, tile, limits_) || cost_->hopeless(tile);
     };
-    of.last = costing_->last();
+    of.last = cost_->last();
     cost::Ranking ranking = cost::exhaustive(space, of, kept());
     looked_at_ = ranking.looked_at;
     return std::move(ranking.best);
@@ -233,7 +142,7 @@ class TileChooser {
     but_tiles.max_tiles = 0;
     const cost::SearchResult found = cost::ascend(space, [&](const Tile& tile) {
       if (!cost::keeps_limits(tiled_, tile, but_tiles)) return -1.0;
-      const double score = costing_->score(tile);
+      const double score = cost_->score(tile);
       const bool too_many = !cost::keeps_limits(tiled_, tile, limits_);
       return score > 0 && too_many ? kTooMany / cost::tiles_of(tiled_, tile) : score;
     });
@@ -255,23 +164,23 @@ class TileChooser {
     if (auto over = cost::over_limit(tiled_, smallest, but_tiles))
       return fmt::format("the smallest, {}, is over {}", cost::to_string(tiled_, smallest),
                          over->to_string());
-    if (costing_->of(smallest) == kNone) {
-      if (auto over = costing_->over(smallest))
+    if (cost_->of(smallest) == kNone) {
+      if (auto over = cost_->over(smallest))
         return fmt::format("the smallest, {}, is over {}", cost::to_string(tiled_, smallest),
                            over->to_string());
       return fmt::format("the smallest, {}, is {}", cost::to_string(tiled_, smallest),
-                         indented(costing_->terms(smallest)));
+                         indented(cost_->terms(smallest)));
     }
     // Of the tiles that keep all other limits, the one of which there are the fewest.
-    TileCost fewest;
+    SearchCost fewest;
     fewest.of = [&](const Tile& tile) {
-      return cost::keeps_limits(tiled_, tile, but_tiles) && costing_->of(tile) < kNone
+      return cost::keeps_limits(tiled_, tile, but_tiles) && cost_->of(tile) < kNone
                  ? cost::tiles_of(tiled_, tile)
                  : kNone;
     };
     fewest.bound = [&](const Tile&, const Tile& high) { return cost::tiles_of(tiled_, high); };
     fewest.hopeless = [&](const Tile& tile) {
-      return cost::all_larger_are_over(tiled_, tile, but_tiles) || costing_->hopeless(tile);
+      return cost::all_larger_are_over(tiled_, tile, but_tiles) || cost_->hopeless(tile);
     };
     const Tile tile = cost::exhaustive(space, fewest).best.at(0).tile;
     auto over = cost::over_limit(tiled_, tile, limits_);
@@ -282,11 +191,11 @@ class TileChooser {
 
   void explain(const std::vector<ScoredTile>& best) {
     context_.note(fmt::format("{}: {} tiles looked at by {}, cost {}", name_, looked_at_,
-                              options_.search, options_.cost));
+                              options_.search, options_.cost.name()));
     for (size_t i = 0; i < best.size() && i < static_cast<size_t>(options_.explain_top); ++i) {
       const Tile& tile = best[i].tile;
       std::string text = fmt::format("{}: {}. {}\n{}", name_, i + 1, cost::to_string(tiled_, tile),
-                                     costing_->terms(tile));
+                                     cost_->terms(tile));
       if (!text.ends_with('\n')) text += '\n';
       if (limits_.memory) {
         const cost::MemoryUse use =
@@ -324,30 +233,77 @@ class TileChooser {
   }
 
   const Block& block_;
-  const std::optional<RegisterBlock>& registers_;
   const TiledBlock tiled_;
   const TileChoiceOptions& options_;
   PassContext& context_;
   const std::string name_;
   const cost::TileLimits limits_;
-  cost::StagedRates staged_;
-  std::unique_ptr<Costing> costing_;
+  std::unique_ptr<cost::BlockCost> cost_;
   int64_t looked_at_ = 0;
 };
 
 }  // namespace
 
-Result<TileChoice> choose_tile(const stripe::Program& program, const Block& block,
+void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
+  fields.unit(
+      "memory", options.memory,
+      "memory unit of the model, one instance of which is to hold the tile; \"\" = no limit",
+      WhenEmpty::none);
+  fields.add("pipeline_depth", options.limits.pipeline_depth, "tiles at once in that memory",
+             {1, 1 << 20});
+  fields.add("search", options.search,
+             "how tiles are searched: the best of all sizes, or a greedy walk over doublings",
+             std::vector<std::string>{"exhaustive", "ascend"});
+  fields.add("max_input_bytes", options.limits.max_input_bytes,
+             "limit of a tile: all `in` views together; 0 = none");
+  fields.add("max_output_bytes", options.limits.max_output_bytes, "the same, all `out` views");
+  fields.add("max_per_input_bytes", options.limits.max_per_input_bytes, "the same, each `in` view");
+  fields.add("max_per_output_bytes", options.limits.max_per_output_bytes,
+             "the same, each `out` view");
+  fields.add("max_total_bytes", options.limits.max_total_bytes, "the same, all views");
+  fields.add("max_points", options.limits.max_points, "limit of a tile's points; 0 = none");
+  fields.add("max_po2_points", options.limits.max_po2_points,
+             "the same, each size rounded up to a power of two");
+  fields.add("max_tiles", options.limits.max_tiles, "limit of the number of tiles; 0 = none");
+  fields.add("measure_top", options.measure_top,
+             "so many of the best candidates are timed on the device, and one that is clearly "
+             "faster is preferred to those of lower cost; 0 = none",
+             {0, 1000});
+  fields.add(
+      "measure_margin_ns", options.measure_margin_ns,
+      "ns by which it must be faster, besides 2%: two builds of one kernel may differ by this",
+      {0, 1000000});
+  fields.add("explain_top", options.explain_top, "candidates that `--explain autotile` prints",
+             {1, 1000});
+  options.cost.describe("cost", "the cost that the best tile has lowest", fields);
+}
+
+Status check_choice(const TileChoiceOptions& options, const PassContext& context) {
+  const HardwareModel& model = context.model();
+  STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::hold, "/memory", options.memory));
+  if (!options.memory.empty()) {
+    const MemoryUnit* memory = model.find_memory(options.memory);
+    if (!memory)
+      return not_found("/memory: there is no hardware model that has '{}'", options.memory);
+    if (memory->size_bytes == 0)
+      return invalid_argument("/memory: the hardware model does not say how large '{}' is",
+                              options.memory);
+  }
+  STRIA_RETURN_IF_ERROR(options.cost.cost().check(model, options.memory));
+  if (options.measure_top > 0 && !context.measure())
+    return unsupported("/measure_top: needs a device that times candidates; there is none here");
+  return {};
+}
+
+Result<TileChoice> choose_tile(const stripe::Program& program, const stripe::Block& block,
                                const TileChoiceOptions& options, PassContext& context,
-                               TileMemo& memo, const ApplyTile& apply,
-                               const std::optional<RegisterBlock>& registers) {
-  return TileChooser(block, options, context, registers).choose(program, memo, apply);
+                               TileMemo& memo, const ApplyTile& apply) {
+  return TileChooser(block, options, context).choose(program, memo, apply);
 }
 
 const TileMemo::Entry* TileMemo::find(const Entry& like) const {
   for (const Entry& entry : entries_)
-    if (entry.block == like.block && entry.kernel == like.kernel && entry.tiling == like.tiling &&
-        entry.tensor_bytes == like.tensor_bytes && entry.alike == like.alike)
+    if (entry.block == like.block && (like.key ? like.key->equals(*entry.key) : true))
       return &entry;
   return nullptr;
 }

@@ -37,6 +37,7 @@ double known_before(const std::string& pass) {
                                                       {"tensorize", 50},
                                                       {"thread", 25},
                                                       {"thread_lanes", 25},
+                                                      {"tile", 50},
                                                       {"unroll", 50}};
   const auto at = percents.find(pass);
   return at == percents.end() ? 0.15 : at->second / 100.0;

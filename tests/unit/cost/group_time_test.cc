@@ -161,7 +161,7 @@ TEST(GroupTime, BoundsOfOneTileAreNotAboveIt) {
           own.local_bytes = 4 << 10;
         }
         const TileSpace space = group_tiles(block, form);
-        TileCost cost;
+        SearchCost cost;
         cost.of = [&](const Tile& tile) {
           const GroupTime time = group_time(block, tile, form, own);
           EXPECT_LE(group_time_bound(block, tile, tile, form, own), time.cycles)

@@ -282,7 +282,7 @@ TEST(RegisterTime, TheBoundIsNotAboveTheTimeOfAnyTile) {
     tilings[2] = {
         {RegisterRole::row, RegisterRole::row, RegisterRole::lanes}, {1, 0}, 16, true, {}};
     for (const RegisterTiling& tiling : tilings) {
-      TileCost all;
+      SearchCost all;
       all.of = [&](const Tile& tile) {
         return register_time(block, tiling, tile, rates(32)).cycles;
       };

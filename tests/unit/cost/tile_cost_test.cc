@@ -151,7 +151,7 @@ void for_each_tile(const TileSpace& space, const std::function<void(const Tile&)
 }
 
 // What looking at every tile gives, by the tie rule as it is stated.
-std::vector<ScoredTile> unpruned(const TileSpace& space, const TileCost& cost, size_t keep) {
+std::vector<ScoredTile> unpruned(const TileSpace& space, const SearchCost& cost, size_t keep) {
   std::vector<ScoredTile> all;
   for_each_tile(space, [&](const Tile& tile) {
     if (const double value = cost.of(tile); value < kNone) all.push_back({tile, value});
@@ -187,9 +187,9 @@ TrafficSettings random_settings(std::mt19937& random) {
   return out;
 }
 
-TileCost cost_of(const TiledBlock& block, const TrafficSettings& settings,
+SearchCost cost_of(const TiledBlock& block, const TrafficSettings& settings,
                  const TileLimits& limits) {
-  TileCost out;
+  SearchCost out;
   out.of = [&block, &settings, &limits](const Tile& tile) {
     return keeps_limits(block, tile, limits) ? traffic_cost(block, tile, settings).cost : kNone;
   };
@@ -216,7 +216,7 @@ TEST(Exhaustive, FindsWhatLookingAtEveryTileFinds) {
     if (round % 5 == 0) limits.max_po2_points = 64;
     if (round % 7 == 0) limits.max_tiles = 40;
     if (round % 11 == 0) limits.max_per_input_bytes = 400;
-    TileCost cost = cost_of(block, settings, limits);
+    SearchCost cost = cost_of(block, settings, limits);
     auto space = tile_space(block, {});
     ASSERT_TRUE(space.ok()) << space.status().to_string();
     if (round % 2) cost.last = {0};
@@ -260,7 +260,7 @@ TEST(Traffic, ABoundIsBelowEveryTileOfItsBox) {
 }
 
 TEST(Exhaustive, OfEqualTilesTheOneWhoseFirstDifferentSizeIsLarger) {
-  TileCost cost;
+  SearchCost cost;
   cost.of = [](const Tile& tile) { return tile[0] * tile[1] == 4 ? 1.0 : 2.0; };
   cost.bound = [](const Tile&, const Tile&) { return 1.0; };
   cost.hopeless = [](const Tile&) { return false; };
@@ -309,7 +309,7 @@ TEST(Exhaustive, FindsTheBestScoreOfWorkGroups) {
     of.goal_groups = 4;
     of.goal_flops_per_byte = round % 4 ? 2 : 20;
     of.use_global = round % 6 == 0;
-    TileCost cost;
+    SearchCost cost;
     cost.of = [&](const Tile& tile) {
       const GroupScore score = score_of(kernel, tile, of);
       return score.fits() ? -score.score : kNone;
@@ -409,7 +409,7 @@ TEST(ScoreBound, LeavesFewTilesOfAConvolution) {
   of.goal_flops_per_byte = 30;
   const ScoreBound bound(kernel, of);
   int64_t boxes = 0;
-  TileCost cost;
+  SearchCost cost;
   cost.of = [&](const Tile& tile) {
     const GroupScore score = score_of(kernel, tile, of);
     return score.fits() ? -score.score : kNone;
@@ -462,7 +462,7 @@ TEST(Exhaustive, FindsTheShortestTimeOfWorkGroups) {
     const GroupRates rates = random_rates(random);
     const GroupForm form = {
         .depth = round % 2 + 1, .parts = round % 4 > 1, .direct = round % 8 > 3};
-    TileCost cost;
+    SearchCost cost;
     cost.of = [&](const Tile& tile) {
       const GroupTime time = group_time(block, tile, form, rates);
       in_parts += time.parts > 1;

@@ -71,9 +71,9 @@ TEST(OptionTexts, UnitsAndIndicesAreNames) {
   EXPECT_THAT(refused("locate_block", {{"loc", {{"name", "A B"}}}}),
               HasSubstr("/0/locate_block/loc/name: 'A B' is not the name of a unit"));
   EXPECT_EQ(refused("locate_block", {{"where", {{"name", "*"}}}}), "");
-  EXPECT_THAT(refused("autotile", {{"tile_sizes", {{"", 2}}}}),
+  EXPECT_THAT(refused("tile", {{"tile_sizes", {{"", 2}}}}),
               HasSubstr("is not an index, or '#'"));
-  EXPECT_EQ(refused("autotile", {{"tile_sizes", {{"x", 2}, {"#part", 3}}}}), "");
+  EXPECT_EQ(refused("tile", {{"tile_sizes", {{"x", 2}, {"#part", 3}}}}), "");
   EXPECT_EQ(refused("unroll", {{"expand_idx", ""}}), "");
   EXPECT_THAT(refused("unroll", {{"expand_idx", "#"}}),
               HasSubstr("/0/unroll/expand_idx: '#' is not"));

@@ -231,7 +231,7 @@ TEST(AllPasses, AreSortedDescribedAndDocumented) {
     EXPECT_TRUE(all[i].bind(nlohmann::json::object(), "", nullptr).ok()) << all[i].name;
   }
   auto help = rows_as_text(
-      std::find_if(all.begin(), all.end(), [](const PassInfo& p) { return p.name == "autotile"; })
+      std::find_if(all.begin(), all.end(), [](const PassInfo& p) { return p.name == "tile"; })
           ->options(),
       2);
   EXPECT_THAT(help, HasSubstr("balance: true or false, default false."));

@@ -109,7 +109,7 @@ TEST(ComputeDeps, EnoughAndNoneTooMany) {
     if (!program.ok()) continue;
     for (const char* steps :
          {"", R"({"vectorize": {"min_range": 2}}, {"agg_init": {}}, )",
-          R"({"autotile": {"scalar": {"output": [2], "reduction": 1}}}, {"split_interior":
+          R"({"tile": {"scalar": {"output": [2], "reduction": 1}}}, {"split_interior":
               {"expensive": []}}, )"}) {
       check(steps, *program, random, totals);
       ASSERT_FALSE(HasFatalFailure() || HasNonfatalFailure())

@@ -90,9 +90,9 @@ std::string difference(const std::string& text,
         fmt::format("{}\"{}\": {}", tile_sizes.empty() ? "" : ", ", index.name, tile.back());
   }
   const std::string pipeline = fmt::format(R"([
-    {{"autotile": {{"reqs": ["kernel"], "inner_set": ["tile"], "outer_set": ["group"], "always": true,
+    {{"tile": {{"reqs": ["kernel"], "inner_set": ["tile"], "outer_set": ["group"], "always": true,
                     "tile_sizes": {{{}}}}}}},
-    {{"autotile": {{"reqs": ["group"], "inner_set": ["steps"], "always": true,
+    {{"tile": {{"reqs": ["group"], "inner_set": ["steps"], "always": true,
                     "scalar": {{"other_output": 1}},
                     "output_vector": {{"vectors": 1, "other_output": 1}}}}}},
     {{"cache": {{"reqs": ["group"], "dir": "out", "loc": {{"name": "REG"}}, "spread": 256}}}},

@@ -149,7 +149,7 @@ TEST(HandWritten, WhatIsReadWhileItGrowsKeepsItsOrder) {
               "inout S[0]:add.i32 i32(1:1)\nout P[a, b]:add.i32 i32(1:4, 1:1)\n) {\n0: $s = "
               "load(S)\n1: P = store($s)\n"
               "2: $one = (i32)1\n3: S = store($one)\n}\n");
-  EXPECT_KEEPS(text, R"([{"autotile": {"tile_sizes": {"a": 2, "b": 2}}}])");
+  EXPECT_KEEPS(text, R"([{"tile": {"tile_sizes": {"a": 2, "b": 2}}}])");
   EXPECT_KEEPS(text, cpu_pipeline());
 }
 
@@ -187,7 +187,7 @@ TEST(HandWritten, TwoNamesOfOneTensor) {
       ") {\n0: $a = load(P)\n1: $one = (i32)1\n2: $b = add.i32($a, $one)\n3: T = store($b)\n}\n");
   for (const char* pipeline : {R"([{"thread": {"min_work": 1, "points_per_core": 1}}])",
                                R"([{"vectorize": {"min_range": 2}}])", R"([{"order_indices": {}}])",
-                               R"([{"autotile": {"tile_sizes": {"x": 3}}}])"}) {
+                               R"([{"tile": {"tile_sizes": {"x": 3}}}])"}) {
     for (const std::string& text : {line, rows}) {
       const std::string after = keeps_values(text, pipeline);
       EXPECT_TRUE(after.starts_with("stripe 1.0")) << after;

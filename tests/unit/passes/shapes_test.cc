@@ -28,9 +28,9 @@ void check(const std::string& text, const std::map<std::string, tile::TensorType
 TEST(Shapes, LongReductionsInParts) {
   const char* pipeline = R"([{"prune": {}}, {"pack_inputs": {"reads": 8, "memory": "DRAM"}},
       {"order_indices": {}}, {"block_reduction": {"min_steps": 2, "percent": 100, "parts_per_core": 2, "only_if_shorter": false}},
-      {"autotile": {"reqs": ["reduction_part"], "inner_set": ["tile"], "order": "reuse", "balance": true,
+      {"tile": {"reqs": ["reduction_part"], "inner_set": ["tile"], "order": "reuse", "balance": true,
        "output_vector": {"vectors": 2, "output": [6], "other_output": 1}}},
-      {"autotile": {"reqs": ["tile"], "order": "stride", "output_vector": {"reduction": 1}}},
+      {"tile": {"reqs": ["tile"], "order": "stride", "output_vector": {"reduction": 1}}},
       {"vectorize": {"reduction_inside": "reduction_part"}}, {"thread": {"min_work": 1}}, {"unroll": {}},
       {"split_interior": {}}, {"agg_init": {"cut": true}}, {"prune": {}}])";
   const std::vector<std::pair<const char*, std::vector<std::vector<int64_t>>>> programs = {
@@ -196,7 +196,7 @@ TEST(Shapes, FusedNeighbours) {
       {"function (A[I, J], B[J]) -> (C) { T = A * B; C[i : I] = >(T[i, 2] + T[i, 0]); }",
        {{4, 6}, {6}}}};
   const std::string tile = R"({"output": [3, 2], "other_output": 2})";
-  const std::string tiles = R"({"autotile": {"scalar": )" + tile + R"(, "output_vector": )" + tile +
+  const std::string tiles = R"({"tile": {"scalar": )" + tile + R"(, "output_vector": )" + tile +
                             R"(, "reduction_vector": )" + tile + "}}, ";
   std::map<std::string, int64_t> counters;
   for (const auto& [text, sizes] : programs)

@@ -309,7 +309,7 @@ TEST_P(Embedding, APipelineOfOnesOwnAndItsStripeLoadedAgain) {
   CompileOptions options;
   options.keep_stages = true;
   options.pipeline = SourceText{"mine.json", R"([
-    {"name": "cut", "autotile": {"tile_sizes": {"i": 4, "j": 2, "k": 2}, "inner_set": ["mine"]}},
+    {"name": "cut", "tile": {"tile_sizes": {"i": 4, "j": 2, "k": 2}, "inner_set": ["mine"]}},
     {"agg_init": {}}])"};
   Executable own = compile(kMatmul, types, options);
   ASSERT_EQ(own.stages().size(), 4u);

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cost `staged_time`: staged/staged_time.h.
+#include "stria/cost/staged/staged_time.h"
+
+#include "stria/base/text.h"
+#include "stria/cost/tile_cost.h"
+#include "stria/rewrite/kernel_memo.h"
+#include "stria/rewrite/located_unit.h"
+#include "stria/rewrite/panel_chain.h"
+
+namespace stria::cost {
+namespace {
+
+// For each view of the block, the bytes of its tensor: of the refinement that the section has, or
+// of an allocation inside the kernel.
+std::vector<int64_t> tensor_bytes(const stripe::Program& program, const stripe::Block& block) {
+  std::vector<int64_t> out;
+  const std::vector<const stripe::Block*> path = passes::path_to(program, block);
+  for (const stripe::Refinement& view : block.refs) {
+    if (view.dir == stripe::RefDir::none) continue;
+    const stripe::Refinement* ref = &view;
+    for (size_t p = path.size(); p > 0 && ref->dir != stripe::RefDir::none; --p) {
+      const stripe::Block* around = path[p - 1];
+      if (around == &block) continue;
+      const stripe::Refinement* behind = around->find_ref(ref->from);
+      if (!behind) break;
+      ref = behind;
+      if (around == program.main() || around == program.prologue()) break;
+    }
+    out.push_back(ref->shape.element_count() * byte_size(ref->shape.type));
+  }
+  return out;
+}
+
+class StagedOfBlock final : public BlockCost {
+ public:
+  StagedOfBlock(const TileQuestion& question, const TileFilter& filter, StagedRates rates)
+      : block_(question.tiled),
+        source_(question.block),
+        filter_(filter),
+        memory_(question.memory),
+        rates_(std::move(rates)),
+        tensor_bytes_(tensor_bytes(question.program, question.block)) {}
+  // It also looks at types, operations and layouts.
+  std::unique_ptr<CostKey> key() const override {
+    using Key = std::pair<std::vector<int64_t>, stripe::Block>;
+    return std::make_unique<KeyOf<Key>>(Key(tensor_bytes_, passes::nameless(source_)));
+  }
+  Refusal start() override {
+    Result<StagedKernel> kernel = StagedKernel::make(source_, tensor_bytes_, rates_);
+    if (!kernel.ok()) return kernel.status().message();
+    kernel_.emplace(*std::move(kernel));
+    return Refusal::none();
+  }
+  Result<TileSpace> space() const override { return tile_space(block_, filter_); }
+  double of(const Tile& tile) const override { return kernel_->time(tile).cost; }
+  double bound(const Tile& low, const Tile& high) const override {
+    return kernel_->bound(low, high);
+  }
+  // A larger tile takes more memory.
+  bool hopeless(const Tile& tile) const override { return of(tile) == kDoesNotFit; }
+  std::string terms(const Tile& tile) const override { return to_string(kernel_->time(tile)); }
+  std::optional<OverLimit> over(const Tile& tile) const override {
+    const std::optional<StagedKernel::Missing> missing = kernel_->missing(tile);
+    if (!missing) return std::nullopt;
+    return OverLimit{fmt::format("what a bank of {} has left for '{}'", memory_, missing->view),
+                     "bytes", missing->bytes, missing->left};
+  }
+
+ private:
+  const TiledBlock& block_;
+  const stripe::Block& source_;
+  const TileFilter& filter_;
+  const std::string& memory_;
+  const StagedRates rates_;
+  const std::vector<int64_t> tensor_bytes_;
+  std::optional<StagedKernel> kernel_;  // from start() on
+};
+
+class StagedTimeModel final : public TileCost {
+ public:
+  void describe(OptionFields& fields) override {
+    describe_filter(filter_, fields);
+    fields.unit("unit", unit_, "execution unit of the model");
+    fields.unit("global", global_, "memory unit that tensors come from");
+    fields.formerly("far");
+    fields.unit("transfer", transfer_, "transfer unit that copies tiles");
+    fields.add("spread", spread_, "a tile is cut into even parts for all instances of the unit");
+    fields.add("banks", banks_, "instances of `memory` that tensors are spread over", {1, 1 << 20});
+    fields.add("bank_KiB", bank_KiB_,
+               "KiB of each of them; 0 = what the hardware model gives one instance",
+               {0, int64_t{1} << 40});
+  }
+  Status check(const HardwareModel& model, const std::string& memory) const override {
+    STRIA_RETURN_IF_ERROR(passes::check_unit(model, passes::UnitUse::run, "/unit", unit_));
+    if (memory.empty())
+      return invalid_argument("/cost: 'staged_time' needs the /memory that tiles are brought into");
+    STRIA_RETURN_IF_ERROR(passes::check_unit(model, passes::UnitUse::hold, "/global", global_));
+    STRIA_RETURN_IF_ERROR(passes::check_unit(model, passes::UnitUse::run, "/transfer", transfer_));
+    const Status rates = staged_rates(model, units(memory)).status();
+    if (!rates.ok()) return rates.with_context("/cost");
+    const MemoryUnit* unit = model.find_memory(memory);
+    if (banks_ > unit->count)
+      return make_error(StatusCode::out_of_range,
+                        "/banks: {}, but the hardware model has {} of '{}'", banks_, unit->count,
+                        memory);
+    if (bank_KiB_ * 1024 > unit->size_bytes)
+      return make_error(StatusCode::out_of_range, "/bank_KiB: {}, but one '{}' has {} KiB",
+                        bank_KiB_, memory, static_cast<double>(unit->size_bytes) / 1024);
+    return {};
+  }
+  Answer on(const TileQuestion& question) const override {
+    Result<StagedRates> rates = staged_rates(question.model, units(question.memory));
+    if (!rates.ok()) return {nullptr, Refusal(rates.status().message())};
+    return {std::make_unique<StagedOfBlock>(question, filter_, *std::move(rates))};
+  }
+
+ private:
+  StagedUnits units(const std::string& memory) const {
+    return {unit_, memory, global_, transfer_, spread_, banks_, bank_KiB_ * 1024};
+  }
+
+  TileFilter filter_;
+  std::string unit_ = "CORE", global_ = "DRAM", transfer_ = "DMA";
+  bool spread_ = false;
+  int64_t banks_ = 1, bank_KiB_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<TileCost> make_staged_time_cost() { return std::make_unique<StagedTimeModel>(); }
+
+}  // namespace stria::cost
