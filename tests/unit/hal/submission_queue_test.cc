@@ -268,6 +268,31 @@ TEST_F(Submissions, AreGoneBeforeNothingIsInFlight) {
   EXPECT_TRUE(gone);
 }
 
+// The driver of each queue says when its work is done, and what comes later may be asked first.
+TEST_F(Submissions, EndAfterWhatTheyWaitForInAnotherQueue) {
+  machine_.allow(0);
+  Machine other_machine;
+  SubmissionQueue other(host_, other_machine.loss);
+  const Ref<Event> first = start("first");
+  std::vector<Ref<Event>> chain;
+  for (const bool whole : {true, false}) {
+    auto work = std::make_unique<Work>(other_machine, other, "later");
+    chain.push_back(work->done);
+    const Ref<Event> wait = whole ? first : first->make_end();
+    Event* const waits[] = {wait.get()};
+    other.start(std::move(work), host_.tracker(), {waits, 1}, true);
+  }
+  EXPECT_THAT(other_machine.names(other_machine.given), ElementsAre("later", "later"));
+  std::thread waiting([&] { chain[0]->wait(UINT64_MAX); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  for (const Ref<Event>& later : chain) EXPECT_FALSE(later->done());
+  machine_.allow(1);
+  waiting.join();
+  EXPECT_TRUE(first->done());
+  EXPECT_EQ(outcome_of(chain[1]), "well");
+  EXPECT_TRUE(host_.tracker()->wait_for_none(10'000'000'000));
+}
+
 TEST_F(Submissions, OfALostDeviceAllEnd) {
   EXPECT_EQ(under_way(), "");
   machine_.allow(1);

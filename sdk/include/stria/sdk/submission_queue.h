@@ -356,6 +356,9 @@ inline void SubmissionQueue::end_first(std::unique_lock<std::mutex>& lock) {
   ending_ = true;
   ending_subject_ = Ref<Object>(work->subject());
   lock.unlock();
+  // What it waits for may be in another queue, whose turn it would be later. Nobody may find that
+  // open when this is done. Such waits came first, so that they are no circle.
+  for (const Ref<Event>& wait : work->waits_) wait->wait(UINT64_MAX);
   work->end();
   const Ref<Tracker> tracker = std::move(work->tracker_);
   const Tracker::Ticket ticket = work->ticket_;
