@@ -28,6 +28,7 @@
 
 #include "stria/base/diagnostic.h"
 #include "stria/base/status.h"
+#include "stria/hwmodel/calibration.h"
 #include "stria/template/template_text.h"
 #include "stria/type/data_type.h"
 #include "stria/type/flushed_types.h"
@@ -132,6 +133,7 @@ struct ExecutionUnit {
   int64_t fma_latency_cycles = 0;
   int64_t max_threads = 0;  // lanes that may run on it at once
   std::map<DataType, TypeRates> rates;
+  UnitCalibration calibration;
   std::optional<SystolicArray> systolic;    // products take its time, not ops_per_cycle
   std::vector<Instruction> instructions;    // by name
   std::string energy_from;                  // "operations" of the model's energy table, or empty

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <set>
 
+#include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/hwmodel/instruction_fields.h"
 
@@ -103,6 +105,33 @@ Status read_rates(ObjectReader& unit, const std::vector<std::string>& memories,
   return {};
 }
 
+// "2026-11-28".
+bool is_day(const std::string& text) {
+  if (text.size() != 10) return false;
+  for (size_t i = 0; i < text.size(); ++i)
+    if (i == 4 || i == 7 ? text[i] != '-' : text[i] < '0' || text[i] > '9') return false;
+  const int month = std::stoi(text.substr(5, 2)), day = std::stoi(text.substr(8, 2));
+  return month >= 1 && month <= 12 && day >= 1 && day <= 31;
+}
+
+Status read_calibration(ObjectReader& unit, UnitCalibration& calibration) {
+  if (!unit.get("calibration")) return {};
+  ObjectReader reader = unit.inside("calibration");
+  STRIA_RETURN_IF_ERROR(reader.check());
+  STRIA_RETURN_IF_ERROR(reader.text("machine", calibration.machine));
+  STRIA_RETURN_IF_ERROR(reader.text("date", calibration.date));
+  if (!calibration.date.empty() && !is_day(calibration.date))
+    return reader.fail("date", fmt::format("must be a day such as \"2026-11-28\", this is \"{}\"",
+                                           shown_name(calibration.date)));
+  for (const CalibrationFact& fact : calibration_facts()) {
+    double& value = fact.in(calibration);
+    STRIA_RETURN_IF_ERROR(reader.real(fact.name, value, fact.lowest, fact.highest));
+    if (fact.whole && value != std::floor(value))
+      return reader.fail(fact.name, fmt::format("must be an integer, this is {}", value));
+  }
+  return reader.finish();
+}
+
 Status read_systolic(ObjectReader& unit, std::optional<SystolicArray>& systolic) {
   if (!unit.get("systolic")) return {};
   ObjectReader reader = unit.inside("systolic");
@@ -130,6 +159,7 @@ Status read_executor(ObjectReader& reader, const std::vector<std::string>& memor
   STRIA_RETURN_IF_ERROR(reader.integer("fma_latency_cycles", unit.fma_latency_cycles, 0));
   STRIA_RETURN_IF_ERROR(reader.integer("max_threads", unit.max_threads, 0));
   STRIA_RETURN_IF_ERROR(read_rates(reader, memories, unit.rates));
+  STRIA_RETURN_IF_ERROR(read_calibration(reader, unit.calibration));
   size_t energy_from = 0;
   if (reader.get("energy_from")) {
     STRIA_RETURN_IF_ERROR(reader.choice("energy_from", {"operations"}, energy_from));

@@ -8,11 +8,6 @@
 namespace stria::cost {
 namespace {
 
-// Lines that go by until memory that lies in a row comes at its full rate.
-constexpr double kRunLines = 4;
-// The part of a cache that can be filled, since the system chooses addresses.
-constexpr double kFilled = 0.75;
-
 // The number of pieces of a box that are more than a line apart.
 double runs_of(const TiledView& view, const Tile& box, int64_t line_bytes) {
   const auto element = as_double(view.element_bytes), line = as_double(line_bytes);
@@ -47,7 +42,8 @@ class Boxes {
   // What it costs, as bytes, to begin with each piece of a box.
   double starts(size_t v, const Tile& box) const {
     return in_view(v, box, [&](const TiledView& view, const Tile& own) {
-      return kRunLines * as_double(cache_.line_bytes) * runs_of(view, own, cache_.line_bytes);
+      return cache_.run_lines * as_double(cache_.line_bytes) *
+             runs_of(view, own, cache_.line_bytes);
     });
   }
   bool is_read(size_t v) const { return block_.views[v].dir == stripe::RefDir::in; }
@@ -168,7 +164,7 @@ CacheFill cache_fill(const TiledBlock& block, const RegisterTiling& tiling, cons
     bytes += of_view;
     if (!boxes.is_read(v)) written += of_view;
   }
-  if (bytes <= kFilled * cache.bytes && boxes.keeps(all)) return out;
+  if (bytes <= cache.filled_part * cache.bytes && boxes.keeps(all)) return out;
   Tile inside = tile;
   for (size_t i = 0; i < tile.size(); ++i) {
     if (tiling.roles[i] == RegisterRole::steps) inside[i] = 1;

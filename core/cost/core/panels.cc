@@ -42,7 +42,6 @@ Tile PanelView::box(const Tile& points) const {
 double copy_cycles(const TiledBlock& block, const TiledView& view, size_t index, int64_t lanes,
                    const CoreRates& rates) {
   // Where the index is not what lies in a row, values move one by one.
-  constexpr double kVector = 2, kValue = 2;
   const double elements = elements_of(view, block.ranges());
   const bool in_a_row = moves(view.dims[0], index) && view.dims[0].stride == 1;
   // A row that ends within a vector costs all of it, and another one for what is beyond the end.
@@ -52,10 +51,11 @@ double copy_cycles(const TiledBlock& block, const TiledView& view, size_t index,
   // Read, and written to lines that are brought in first and go out: 13 to 17 bytes a cycle came of
   // a second cache that gives 63.
   const double bytes = elements * static_cast<double>(view.element_bytes);
-  double out = in_a_row ? kVector * vectors : kValue * elements;
+  double out = in_a_row ? rates.facts.panel_vector_cycles * vectors
+                        : rates.facts.panel_value_cycles * elements;
   for (const CoreRates::Level& cache : rates.caches)
     if (2 * bytes > cache.bytes)
-      out = std::max(out, 4 * bytes / std::max(cache.bytes_per_cycle, 0.1));
+      out = std::max(out, rates.facts.panel_traffic * bytes / std::max(cache.bytes_per_cycle, 0.1));
   return out;
 }
 

@@ -15,23 +15,6 @@
 namespace stria::cost {
 namespace {
 
-// As compiled kernels show them, fitted to 40 products and convolutions on one core with vectors of
-// 64 bytes (tools/bench/regret_bench.cc). Cycles: of a step, its counters and its branch; of a
-// load, beside what waits for it; of a tile, the start and the end of its loop; of adding up the
-// lanes of a vector.
-constexpr double kLoopCycles = 0.15, kLoadCycles = 0.06, kTileCycles = 20, kLaneSumCycles = 8;
-// Times over the best ones, since some instructions wait all the same: multiply-adds, loads.
-constexpr double kBusy = 1.02, kLoadBusy = 1.6;
-// Steps of a tile that reaches beyond the end test their points. A vector with some lanes masked
-// costs as much as a whole one, and its masks besides.
-constexpr double kEdge = 1.2, kMasked = 1.6;
-// The rate of a memory whose rate is not known, as a part of the one before it.
-constexpr double kNextMemory = 1.0 / 6;
-// How much of the shorter of two times is hidden if both run side by side.
-constexpr double kHidden = 0.9;
-// Vectors along the lanes of a tile for which the masks are held in registers for all steps, if the
-// last tile reaches beyond the end.
-constexpr double kTests = 7;
 // A copy in panels has to promise so much less time than no copy.
 constexpr double kWorthCopying = 0.97;
 // And so has another order of the tiles than the one that reads the least. With 0.9, products of 24
@@ -40,9 +23,11 @@ constexpr double kWorthTurning = 0.85;
 // What a bound leaves for the rounding of sums in another order.
 constexpr double kRounded = 1 - 1e-9;
 
-// A core has a whole number of units. A busy machine measures fewer, and up to a twentieth more if
-// its clock changed in between.
-double whole_units(double measured) { return std::max(1.0, std::ceil(measured / 1.05)); }
+// A core has a whole number of units. A busy machine measures fewer, and a little more if its clock
+// changed in between.
+double whole_units(double measured, const CoreFacts& facts) {
+  return std::max(1.0, std::ceil(measured / facts.rate_error));
+}
 
 // Vectors along the lanes of a tile.
 int64_t vectors_of(const RegisterTiling& tiling, const Tile& tile) {
@@ -114,25 +99,27 @@ Step step_of(const TiledBlock& block, const RegisterTiling& tiling, const Tile& 
   for (size_t i = 0; i < tile.size(); ++i)
     if (tested && tiling.roles[i] == RegisterRole::lanes && !tiling.lanes_are_sums &&
         block.indices[i].range % tile[i] != 0)
-      out.registers += std::max(0.0, as_double(ceil_div(tile[i], tiling.lanes)) - kTests);
-  const double multiply = kBusy * out.accumulators / rates.multiply_adds,
-               load = kLoadBusy * out.loads / rates.loads;
+      out.registers +=
+          std::max(0.0, as_double(ceil_div(tile[i], tiling.lanes)) - rates.facts.held_masks);
+  const double multiply = rates.facts.multiply_factor * out.accumulators / rates.multiply_adds,
+               load = rates.facts.load_factor * out.loads / rates.loads;
   const auto latency = as_double(rates.latency_cycles);
   const double longest = std::max({multiply, load, latency});
   out.waits_for = longest == multiply ? "multiply_adds" : longest == load ? "loads" : "latency";
-  out.cycles = longest + kLoopCycles + kLoadCycles * out.loads;
+  out.cycles = longest + rates.facts.loop_cycles + rates.facts.load_cycles * out.loads;
   for (size_t i = 0; i < tile.size(); ++i)
     if (tested && tiling.roles[i] == RegisterRole::lanes && !tiling.lanes_are_sums &&
         tile[i] % tiling.lanes != 0 && !is_short_vector(block, tiling, tile, i))
-      out.cycles *= 1 + (kMasked - 1) / as_double(vectors_of(tiling, tile));
+      out.cycles *= 1 + (rates.facts.mask_factor - 1) / as_double(vectors_of(tiling, tile));
   return out;
 }
 
 // Cycles of the start and the end of a tile. In parts of the reduction, a tile begins with what the
 // part before it has left.
-double tile_cycles_of(const RegisterTiling& tiling, double accumulators, bool in_parts) {
-  return kTileCycles + accumulators * (in_parts ? 2 : 1) +
-         (tiling.lanes_are_sums ? accumulators * kLaneSumCycles : 0);
+double tile_cycles_of(const RegisterTiling& tiling, double accumulators, bool in_parts,
+                      const CoreRates& rates) {
+  return rates.facts.tile_cycles + accumulators * (in_parts ? 2 : 1) +
+         (tiling.lanes_are_sums ? accumulators * rates.facts.lane_sum_cycles : 0);
 }
 
 // How a tile of these sizes goes through the reduction: the steps in a tile, and the parts one
@@ -173,7 +160,7 @@ void add_compute(const TiledBlock& block, const RegisterTiling& tiling, const Ti
     else
       uncut *= as_double(ceil_div(range, size));
   }
-  out.tile_cycles = tile_cycles_of(tiling, out.accumulators, parts > 1);
+  out.tile_cycles = tile_cycles_of(tiling, out.accumulators, parts > 1, rates);
   // What comes into the first cache for a tile: `first_cache` says it of a whole tile, in bytes;
   // for tiles of other sizes in proportion to what they read.
   const double bytes_per_cycle =
@@ -197,12 +184,13 @@ void add_compute(const TiledBlock& block, const RegisterTiling& tiling, const Ti
       else
         count *= as_double(range / size);
     }
-    const double cycles =
-        (at_end == 0 ? 1 : kEdge) * step_of(block, tiling, sizes, rates, tested).cycles;
+    const double cycles = (at_end == 0 ? 1 : rates.facts.edge_factor) *
+                          step_of(block, tiling, sizes, rates, tested).cycles;
     const double of_tile = out.steps * cycles + out.tile_cycles, fill = comes_in(sizes);
     out.compute_cycles += parts * count * of_tile;
     out.first_cache_cycles +=
-        parts * count * (std::max(of_tile, fill) + (1 - kHidden) * std::min(of_tile, fill));
+        parts * count *
+        (std::max(of_tile, fill) + (1 - rates.facts.hidden_part) * std::min(of_tile, fill));
     if (at_end > 0) out.edge_cycles += parts * count * of_tile;
   }
 }
@@ -228,7 +216,7 @@ void add_times(const TiledBlock& block, const RegisterTiling& tiling, const Tile
   add_compute(block, tiling, tile, rates, first_cache, tested, out);
   longest = std::max(longest, out.first_cache_cycles);
   sum += out.first_cache_cycles;
-  out.cycles = longest + (1 - kHidden) * (sum - longest) + out.copy_cycles;
+  out.cycles = longest + (1 - rates.facts.hidden_part) * (sum - longest) + out.copy_cycles;
 }
 
 // Does each tile read elements of its own? Then they come at the rate of the memory behind the
@@ -285,6 +273,7 @@ std::optional<CoreRates> core_rates(const HardwareModel& model, const std::strin
   const ExecutionUnit* unit = model.find_executor(core);
   if (!unit || unit->vector_registers <= 0 || unit->vector_bytes <= 0) return std::nullopt;
   CoreRates out;
+  out.facts = unit->calibration.core;
   out.registers = unit->vector_registers;
   out.latency_cycles = std::max<int64_t>(unit->fma_latency_cycles, 1);
   const auto found = unit->rates.find(type);
@@ -293,7 +282,8 @@ std::optional<CoreRates> core_rates(const HardwareModel& model, const std::strin
       rates.ops_per_cycle > 0
           ? rates.ops_per_cycle
           : unit->ops_per_cycle * (unit->operation == ExecutionUnit::Operation::mac ? 2 : 1);
-  out.multiply_adds = operations > 0 ? whole_units(operations / 2 / as_double(lanes)) : 1;
+  out.multiply_adds =
+      operations > 0 ? whole_units(operations / 2 / as_double(lanes), out.facts) : 1;
   std::vector<const MemoryUnit*> memories;
   for (const MemoryUnit& memory : model.memories)
     if (memory.policy == MemoryPolicy::lru && memory.size_bytes > 0) memories.push_back(&memory);
@@ -306,7 +296,7 @@ std::optional<CoreRates> core_rates(const HardwareModel& model, const std::strin
   };
   double rate = as_double(unit->vector_bytes);
   if (!memories.empty() && rate_of(memories[0]->name) > 0) rate = rate_of(memories[0]->name);
-  out.loads = whole_units(rate / as_double(unit->vector_bytes));
+  out.loads = whole_units(rate / as_double(unit->vector_bytes), out.facts);
   std::string home;
   double largest = 0;
   for (const MemoryUnit& memory : model.memories)
@@ -323,8 +313,10 @@ std::optional<CoreRates> core_rates(const HardwareModel& model, const std::strin
     if (m + 1 < memories.size()) level.ways = memories[m]->ways;
     if (level.ways > 0) level.sets = sets_of(*memories[m]);
     const double given = rate_of(level.behind);
-    rate = given > 0 ? given : rate * kNextMemory;
+    rate = given > 0 ? given : rate * out.facts.next_memory_part;
     level.bytes_per_cycle = rate;
+    level.run_lines = out.facts.run_lines;
+    level.filled_part = out.facts.filled_part;
     out.caches.push_back(std::move(level));
   }
   return out;
@@ -414,7 +406,7 @@ double register_time_bound(const TiledBlock& block, const RegisterTiling& tiling
   for (size_t i = 0; i < tile.size(); ++i)
     if (!tiling.summed(i)) tiles *= as_double(block.indices[i].range / tile[i]);
   return kRounded * parts * tiles *
-         (steps * step.cycles + tile_cycles_of(tiling, step.accumulators, parts > 1));
+         (steps * step.cycles + tile_cycles_of(tiling, step.accumulators, parts > 1, rates));
 }
 
 bool all_larger_are_over(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,

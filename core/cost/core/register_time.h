@@ -61,12 +61,15 @@ struct CoreRates {
     // to spread lines well.
     int64_t ways = 0, sets = 1;
     double bytes_per_cycle = 0;  // that come in from the memory behind it
+    double run_lines = CoreFacts().run_lines, filled_part = CoreFacts().filled_part;
   };
   std::vector<Level> caches;  // the nearest first
+  CoreFacts facts;            // what was fitted to the core's kernels
 };
 
 // The rates of the unit `core` of the model, for elements of that type in vectors of so many lanes.
-// A rate that the model does not give is a sixth of the one before it in the hierarchy. nullopt:
+// A rate that the model does not give is the part
+// `next_memory_part` of the one before it in the hierarchy. nullopt:
 // the model does not say how many vector registers there are.
 std::optional<CoreRates> core_rates(const HardwareModel& model, const std::string& core,
                                     DataType type, int64_t lanes);

@@ -52,10 +52,10 @@ class Bound {
       : block_(block),
         form_(form),
         rates_(rates),
-        least_(counts_of(block, low)),
-        most_(counts_of(block, high)),
+        least_(counts_of(block, low, rates.facts)),
+        most_(counts_of(block, high, rates.facts)),
         few_staged_(staged_by(block, low, rates)),
-        conditions_(least_conditions(block, low, high)) {
+        conditions_(least_conditions(block, low, high, rates.facts)) {
     few_staged_.vectors = 0;
     for (const TiledView& view : block.views)
       few_staged_.vectors += is_staged(view) && may_be_read_in_vectors(block, view, low, high);
@@ -70,19 +70,23 @@ class Bound {
     points_ /= rates.units;
     for (const TiledView& view : block.views) {
       if (!is_staged(view)) continue;
-      fetches_ += rows_of(block, view) == Rows::outputs ? kUncachedVector : kUncachedElement;
+      fetches_ += rows_of(block, view) == Rows::outputs
+                      ? std::min(rates_.facts.uncached_vector_instructions,
+                                 rates_.facts.uncached_element_instructions)
+                      : rates_.facts.uncached_element_instructions;
       const double elements = points_ * least_staged_of_point(view, low, high);
-      const double copying = least_copying(block, view, low);
+      const double copying = least_copying(block, view, low, rates.facts);
       copied_ += elements * copying;
       few_copied_ += staged_elements(view, low) * copying;
       const double bytes = elements * static_cast<double>(view.element_bytes);
       if (rows_lie_apart(view, high)) bytes_ += bytes;
-      looking_up_ += kLookUp * bytes / kLookedUpBytes;
+      looking_up_ += rates_.facts.line_cycles * bytes / rates_.facts.line_bytes;
     }
     bytes_ = rates.global_bytes > 0 ? bytes_ / rates.global_bytes : 0;
     least_bytes_ =
         rates.global_bytes > 0 ? global_bytes_of(block, low, rates) / rates.global_bytes : 0;
-    fetching_ = kPieces * least_bytes_ + kLookUp * least_lines(block, low, high);
+    fetching_ = rates_.facts.piece_factor * least_bytes_ +
+                rates_.facts.line_cycles * least_lines(block, low, high, rates.facts);
     groups_ = std::ceil(most_.groups / rates.units);
   }
 
@@ -90,8 +94,8 @@ class Bound {
     // Rounding, here and in the time, must never make a bound too high.
     constexpr double kRounding = 1 - 1e-9;
     double out = kNone;
-    for (int64_t group_lanes = kFewestGroupLanes; group_lanes <= rates_.most_group_lanes;
-         group_lanes *= 2) {
+    for (int64_t group_lanes = fewest_group_lanes(rates_.facts);
+         group_lanes <= rates_.most_group_lanes; group_lanes *= 2) {
       if (stages_)
         for_each_parts(least_.held, most_.longest, group_lanes, form_.parts, kMostSumsOfParts,
                        [&](int64_t parts) { out = std::min(out, staged(group_lanes, parts)); });
@@ -126,12 +130,14 @@ class Bound {
     double cycles = steps * std::max({rounds * alone + (groups_ - rounds) * std::min(alone, issue),
                                       groups_ * fetching_});
     // The same, as work for all points, which tiles cut into parts, and what a round takes besides.
-    const double loads = kLoad * loads_of(sums, few_staged_) / sums;
+    const double loads = rates_.facts.local_load_instructions * loads_of(sums, few_staged_) / sums;
     const double work = (points_ * (1 + loads) * conditions_ + copied_ +
-                         kStep * std::max(points_ / (sums * most), few.lanes * groups_ * steps)) /
+                         rates_.facts.step_instructions *
+                             std::max(points_ / (sums * most), few.lanes * groups_ * steps)) /
                         rates_.multiply_adds;
     const double of_point = rates_.local_latency;
-    const double of_step = rates_.global_latency - few.lanes * kStep / rates_.multiply_adds;
+    const double of_step =
+        rates_.global_latency - few.lanes * rates_.facts.step_instructions / rates_.multiply_adds;
     const double more = of_step + of_point * fewest;
     if (more >= 0) {
       double latency = rounds * steps * more;
@@ -140,7 +146,7 @@ class Bound {
                                         (of_point / shares + of_step / most_.reductions));
       cycles = std::max(cycles, work + latency);
     }
-    cycles = std::max(cycles, kPieces * bytes_ + looking_up_);
+    cycles = std::max(cycles, rates_.facts.piece_factor * bytes_ + looking_up_);
     if (parts == 1) return cycles;
     const Rounds all = rounds_of(most_.groups, fit, rates_);
     const PartsEnd end = parts_end(block_, least_.outputs, parts, 0, rates_);
@@ -153,8 +159,8 @@ class Bound {
     if (least_.reductions / shares > kMostAhead ||
         std::ceil(least_.held * shares / lanes) > kMostDirectSums)
       return kNone;
-    const double fit =
-        std::min(kMostGroupsBeside, std::floor(static_cast<double>(rates_.most_lanes) / lanes));
+    const double fit = std::min(rates_.facts.most_groups_beside,
+                                std::floor(static_cast<double>(rates_.most_lanes) / lanes));
     if (fit < 1) return kNone;
     const double work = points_ * (1 + fetches_ / sums) / rates_.multiply_adds;
     const Rounds rounds = rounds_of(most_.groups, fit, rates_);

@@ -10,8 +10,9 @@
 namespace stria::cost::group {
 namespace {
 
-double round_of_vector(const CopyRows& rows) {
-  return rows.across ? kTurned * static_cast<double>(rows.vector) / kVector : kStraight;
+double round_of_vector(const CopyRows& rows, const GroupFacts& facts) {
+  return rows.across ? facts.copy_turned_instructions * static_cast<double>(rows.vector) / kVector
+                     : facts.copy_vector_instructions;
 }
 
 // Is the operand transposed as it is staged? Its rows lie along a reduction then, and outputs move
@@ -39,7 +40,8 @@ CopyRows rows_of_tile(const TiledBlock& block, const TiledView& view, const Tile
 
 }  // namespace
 
-Copies::Copies(const TiledBlock& block, const Tile& tile, const GroupRates& rates) {
+Copies::Copies(const TiledBlock& block, const Tile& tile, const GroupRates& rates)
+    : facts_(rates.facts) {
   for (const TiledView& view : block.views) {
     if (!is_staged(view)) continue;
     Copy& copy = copies_.emplace_back();
@@ -71,18 +73,21 @@ double Copies::instructions(int64_t group_lanes) const {
   double out = 0;
   for (const Copy& copy : copies_) {
     const CopyRounds of = copy_rounds({copy.sizes.data(), copy.dims}, copy.rows, group_lanes);
-    out += of.rounds * (of.in_vectors ? round_of_vector(copy.rows) : kSingle);
+    out += of.rounds *
+           (of.in_vectors ? round_of_vector(copy.rows, facts_) : facts_.copy_element_instructions);
   }
   return out;
 }
 
-double least_copying(const TiledBlock& block, const TiledView& view, const Tile& low) {
+double least_copying(const TiledBlock& block, const TiledView& view, const Tile& low,
+                     const GroupFacts& facts) {
   const std::optional<size_t> along = row_index(view);
-  if (!along) return kSingle;
+  if (!along) return facts.copy_element_instructions;
   CopyRows rows;
   rows.vector = vector_of(view);
   rows.across = are_transposed(block, view, *along, low);
-  return std::min(round_of_vector(rows) / static_cast<double>(rows.vector), kSingle);
+  return std::min(round_of_vector(rows, facts) / static_cast<double>(rows.vector),
+                  facts.copy_element_instructions);
 }
 
 }  // namespace stria::cost::group

@@ -6,9 +6,10 @@
 // ceil(size / lanes) times along each dimension, all multiplied. A round takes so many
 // instructions:
 //
-//   kStraight   for a vector that lies in a row on both sides
-//   kTurned     for kVector elements of a vector that is read at once and stored one by one
-//   kSingle     for an element
+//   copy_vector_instructions    for a vector that lies in a row on both sides
+//   copy_turned_instructions    for kVector elements of a vector that is read at once and stored one
+//                               by one
+//   copy_element_instructions   for an element
 //
 // copy_rounds says, also to the pass `thread_lanes`, whether rows are copied in vectors.
 #pragma once
@@ -21,9 +22,6 @@
 #include "stria/cost/workgroup/group_time.h"
 
 namespace stria::cost::group {
-
-// Instructions of one round of a lane.
-inline constexpr double kStraight = 1, kTurned = 127, kSingle = 20.7;
 
 // The copies of one tile.
 class Copies {
@@ -40,10 +38,12 @@ class Copies {
     CopyRows rows;
   };
   std::vector<Copy> copies_;
+  const GroupFacts& facts_;
 };
 
 // A bound for each element of the view: not above what all lanes together issue for any tile that
 // is at least `low`, index by index.
-double least_copying(const TiledBlock& block, const TiledView& view, const Tile& low);
+double least_copying(const TiledBlock& block, const TiledView& view, const Tile& low,
+                     const GroupFacts& facts);
 
 }  // namespace stria::cost::group

@@ -24,7 +24,7 @@ class BestTime {
         tile_(tile),
         form_(form),
         rates_(rates),
-        counts_(counts_of(block, tile)),
+        counts_(counts_of(block, tile, rates.facts)),
         staged_(staged_by(block, tile, rates)),
         copies_(block, tile, rates) {
     best_.groups = counts_.groups;
@@ -39,8 +39,8 @@ class BestTime {
                   static_cast<double>(rates_.local_bytes);
     for (size_t i = 0; i < tile_.size(); ++i)
       stages = stages && (!block_.indices[i].reduction || tile_[i] <= kMostSteps);
-    for (int64_t group_lanes = kFewestGroupLanes; group_lanes <= rates_.most_group_lanes;
-         group_lanes *= 2) {
+    for (int64_t group_lanes = fewest_group_lanes(rates_.facts);
+         group_lanes <= rates_.most_group_lanes; group_lanes *= 2) {
       if (stages)
         for_each_parts(counts_.held, counts_.longest, group_lanes, form_.parts, kMostSumsOfParts,
                        [&](int64_t parts) { staged(group_lanes, parts); });
@@ -62,7 +62,8 @@ class BestTime {
     const double points = counts_.of_part(parts), copying = copies_.instructions(group_lanes);
     const double alone = alone_cycles(of, points, copying, counts_.waits, rates_);
     const double issue = issue_cycles(of, points, copying, rates_);
-    const double fetching = kPieces * bytes_ + kLookUp * staged_.lines;
+    const double fetching =
+        rates_.facts.piece_factor * bytes_ + rates_.facts.line_cycles * staged_.lines;
     time.direct = false;
     compare(time, of, group_lanes, parts, end, counts_.steps, 0, [&](double beside) {
       return std::max(alone + (beside - 1) * issue, beside * fetching);
@@ -80,16 +81,18 @@ class BestTime {
     if (time.local_bytes > static_cast<double>(rates_.local_bytes) || points > kMostAhead) return;
     const double sums = std::ceil(outputs / static_cast<double>(group_lanes));
     if (sums > kMostDirectSums) return;
-    const Fetched fetched = fetched_by(block_, tile_, counts_.outputs, sums);
+    const Fetched fetched = fetched_by(block_, tile_, counts_.outputs, sums, rates_.facts);
     Staged under_way;
     under_way.elements = points * fetched.words() * static_cast<double>(group_lanes);
     const Lanes of = lanes_of(outputs, 1, under_way, loads_of, group_lanes, rates_);
-    const double issue = of.lanes *
-                         (points * (of.sums + kUncachedVector * fetched.looked_up +
-                                    kUncachedElement * fetched.elements) +
-                          kDirectStep) /
-                         rates_.multiply_adds;
-    const double waits = std::ceil(points * (fetched.vectors + fetched.elements) / kAhead);
+    const double issue =
+        of.lanes *
+        (points * (of.sums + rates_.facts.uncached_vector_instructions * fetched.looked_up +
+                   rates_.facts.uncached_element_instructions * fetched.elements) +
+         rates_.facts.direct_step_instructions) /
+        rates_.multiply_adds;
+    const double waits =
+        std::ceil(points * (fetched.vectors + fetched.elements) / rates_.facts.accesses_ahead);
     const double alone = waits * rates_.global_latency + bytes_ + issue;
     time.direct = true;
     compare(time, of, group_lanes, parts, end, counts_.steps, rates_.global_latency,
@@ -139,6 +142,7 @@ std::optional<GroupRates> group_rates(const HardwareModel& model, const std::str
       model.settings->threads <= 0)
     return std::nullopt;
   GroupRates out;
+  out.facts = unit->calibration.group;
   out.units = static_cast<double>(std::max<int64_t>(1, unit->count));
   out.multiply_adds =
       unit->ops_per_cycle / (unit->operation == ExecutionUnit::Operation::mac ? 1 : 2);
@@ -180,7 +184,7 @@ TileSpace group_tiles(const TiledBlock& block, const GroupForm& form) {
 
 bool all_larger_are_over(const TiledBlock& block, const Tile& tile, const GroupForm& form,
                          const GroupRates& rates) {
-  const Counts counts = counts_of(block, tile);
+  const Counts counts = counts_of(block, tile, rates.facts);
   if (counts.outputs > static_cast<double>(kMostSums * rates.most_group_lanes)) return true;
   if (may_be_direct(block, form)) {
     // With the most parts, each has the fewest points.

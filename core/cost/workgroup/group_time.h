@@ -8,18 +8,17 @@
 //                             + copying * warps
 //   step of c groups beside each other
 //                             that + (c - 1) * issue; at least c times what is fetched:
-//                             0.11 * bytes / rate + 9.7 for each line of main memory
+//                             piece_factor * bytes / rate + line_cycles for each line
 //   issue                     group_lanes * (k * point + copying + barrier) / multiply-adds that a
 //                             unit does in a cycle
-//   point                     (sums + 4.4 * loads) * conditions. The loads are those of the block
+//   point                     (sums + local_load_instructions * loads) * conditions. The loads are those of the block
 //                             of sums whose sides have the fewest elements. They are vectors if
 //                             the tile has vectors of an output in a row, and a lane has sums for
 //                             them
-//   waits                     31 cycles if lanes hold different numbers of sums; in groups at a
-//                             border of a window 37 for one of its dimensions (group_work.h)
-//   conditions                4.6 for each further dimension of such a window
-//   copying                   instructions of a lane that stages: 1 for a vector, 127 for a vector
-//                             that is stored across, 20.7 for an element (group_copies.h)
+//   waits                     parted_wait_cycles if lanes hold different numbers of sums; in groups
+//                             at a border of a window border_wait_cycles for one of its dimensions
+//   conditions                border_factor for each further dimension of such a window
+//   copying                   instructions of a lane that stages (group_copies.h)
 //   all                       steps * (full rounds of groups, and the last one of fewer)
 //
 // Lanes may share out a step's reduction besides its outputs. Then `parts` lanes add up their
@@ -27,12 +26,13 @@
 // the end. k is then the number of points of a part. If nothing is used often (`direct`), lanes
 // fetch from main memory what they multiply, and nothing is staged:
 //
-//   step of one group alone   latency for each 16 accesses of a lane + bytes + issue
-//   issue                     group_lanes * (k * (sums + 11 for each vector, 23.6 for each element
-//                             that a lane fetches) + start)
+//   step of one group alone   latency for each accesses_ahead of a lane + bytes + issue
+//   issue                     group_lanes * (k * (sums + uncached_vector_instructions for each
+//                             vector, uncached_element_instructions for each element that a lane
+//                             fetches) + direct_step_instructions)
 //
-// Source: our own measurements on a GPU of 132 units, 1,970 tiles of 93 products and convolutions.
-// The constants are fitted to them; they are instructions that a lane issues, and cycles. Among the
+// The words with '_' are numbers of the unit's calibration (hwmodel/group_facts.def). Source: our own
+// measurements on a GPU of 132 units, 1,970 tiles of 93 products and convolutions. Among the
 // tiles that were timed, the one with the shortest `group_time` reaches 0.978 of the throughput of
 // the fastest one in the geometric mean, 0.88 at worst, and at least 0.9 for 92 of 93 kernels. Two
 // constants are the least that the fit was allowed: a vector that is copied straight (1; the fit
@@ -63,6 +63,7 @@ struct GroupRates {
   double local_latency = 0;
   double global_bytes = 0;  // in a cycle from main memory or the cache before it; 0: not known
   int64_t line_bytes = 32;  // bytes that come from there at once
+  GroupFacts facts;         // what was fitted to the unit's kernels
 };
 // `group` and `lane` are execution units of the model, `local` and `registers` memory units.
 // nullopt: the model does not say how many multiply-adds a unit does in a cycle, how many lanes it

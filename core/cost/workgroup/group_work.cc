@@ -11,17 +11,6 @@
 namespace stria::cost::group {
 namespace {
 
-// What lanes share in local memory begins at multiples of it.
-constexpr double kSharedBytes = 64;
-// Instructions to store and add one part's sum.
-constexpr double kSummed = 10.3;
-// Cycles of a group alone for a round of adding sums up, barrier included.
-constexpr double kPartsStep = 20;
-// How many sums of parts a lane adds up at once.
-constexpr double kPartsAtOnce = 16;
-// Bytes of registers of a lane besides its sums.
-constexpr int64_t kOtherRegisters = 200;
-
 // The number of lanes is a power of two. For other sizes some lanes pause, for up to a quarter of
 // the next power of two.
 double held_of(int64_t size) {
@@ -29,8 +18,8 @@ double held_of(int64_t size) {
   return static_cast<double>(ceil_div(size, quarter) * quarter);
 }
 
-int64_t registers_of(double sums, double staged) {
-  return static_cast<int64_t>(4 * (sums + 2 * std::sqrt(sums) + staged)) + kOtherRegisters;
+double registers_of(double sums, double staged, const GroupFacts& facts) {
+  return std::floor(4 * (sums + 2 * std::sqrt(sums) + staged)) + facts.other_register_bytes;
 }
 
 // Accesses of a lane for a block of so many sums that reads two views, each moved by one side of
@@ -125,23 +114,28 @@ void for_each_border(const TiledBlock& block, const Tile& tile, const Visit& vis
   }
 }
 
-double conditions_at(double share) { return 1 + (kBorderWork - 1) * share; }
+double conditions_at(double share, const GroupFacts& facts) {
+  return 1 + (facts.border_factor - 1) * share;
+}
 
 // One loop over a reduction can have the bounds of its window. What further windows leave out is
 // tested for each output.
-void add_borders(const TiledBlock& block, const Tile& tile, Counts& counts) {
+void add_borders(const TiledBlock& block, const Tile& tile, const GroupFacts& facts,
+                 Counts& counts) {
   bool bounded = false;
   for_each_border(block, tile, [&](size_t, size_t reduction, double share) {
     if (tile[reduction] > 1 && !bounded) {
       bounded = true;
-      counts.waits += kBorderWait * share;
+      counts.waits += facts.border_wait_cycles * share;
     } else {
-      counts.conditions *= conditions_at(share);
+      counts.conditions *= conditions_at(share, facts);
     }
   });
 }
 
-double in_shared(double bytes) { return std::ceil(bytes / kSharedBytes) * kSharedBytes; }
+double in_shared(double bytes, const GroupFacts& facts) {
+  return std::ceil(bytes / facts.local_piece_bytes) * facts.local_piece_bytes;
+}
 
 }  // namespace
 
@@ -149,7 +143,7 @@ double Counts::of_part(int64_t parts) const {
   return reductions / static_cast<double>(longest) * static_cast<double>(ceil_div(longest, parts));
 }
 
-Counts counts_of(const TiledBlock& block, const Tile& tile) {
+Counts counts_of(const TiledBlock& block, const Tile& tile, const GroupFacts& facts) {
   Counts out;
   for (size_t i = 0; i < tile.size(); ++i) {
     const TiledBlock::Index& index = block.indices[i];
@@ -160,9 +154,9 @@ Counts counts_of(const TiledBlock& block, const Tile& tile) {
     if (index.reduction)
       out.longest = std::max(out.longest, tile[i]);
     else if (tile[i] != power_of_two_above(tile[i]))
-      out.waits = kPartedWait;
+      out.waits = facts.parted_wait_cycles;
   }
-  add_borders(block, tile, out);
+  add_borders(block, tile, facts, out);
   return out;
 }
 
@@ -172,11 +166,12 @@ bool moves_with_outputs(const TiledBlock& block, const TiledDim& dim, const Tile
   });
 }
 
-double least_conditions(const TiledBlock& block, const Tile& low, const Tile& high) {
+double least_conditions(const TiledBlock& block, const Tile& low, const Tile& high,
+                        const GroupFacts& facts) {
   double all = 1, most = 1;
   for_each_border(block, low, [&](size_t, size_t reduction, double share) {
-    all *= conditions_at(share);
-    if (high[reduction] > 1) most = std::max(most, conditions_at(share));
+    all *= conditions_at(share, facts);
+    if (high[reduction] > 1) most = std::max(most, conditions_at(share, facts));
   });
   return all / most;
 }
@@ -216,7 +211,7 @@ bool is_read_in_vectors(const TiledBlock& block, const TiledView& view, const Ti
 }
 
 // Lines of main memory in which the pieces of rows lie.
-double lines_of_rows(const TiledView& view, const Tile& tile) {
+double lines_of_rows(const TiledView& view, const Tile& tile, const GroupFacts& facts) {
   const auto bytes = static_cast<double>(view.element_bytes);
   double row = 1, pieces = 1;
   bool in_row = true;
@@ -224,23 +219,24 @@ double lines_of_rows(const TiledView& view, const Tile& tile) {
     // Elements left out between pieces do not part the pieces within a line.
     const int64_t step = staged_step(dim, tile);
     in_row = in_row && static_cast<double>(dim.stride) == row &&
-             (step == 1 || static_cast<double>(step) * row * bytes <= kLookedUpBytes);
+             (step == 1 || static_cast<double>(step) * row * bytes <= facts.line_bytes);
     if (in_row)
       row *= extent(dim, tile);
     else
       pieces *= staged_extent(dim, tile);
   }
-  return pieces * std::ceil(row * bytes / kLookedUpBytes);
+  return pieces * std::ceil(row * bytes / facts.line_bytes);
 }
 
 // The least number of lines for tiles from `low` to `high`: what may lie in one row does.
-double least_lines_of_rows(const TiledView& view, const Tile& low, const Tile& high) {
+double least_lines_of_rows(const TiledView& view, const Tile& low, const Tile& high,
+                           const GroupFacts& facts) {
   double longest = 1, row = 1, pieces = 1;
   for (const TiledDim& dim : view.dims) {
     (static_cast<double>(dim.stride) <= longest ? row : pieces) *= staged_extent(dim, low);
     longest *= extent(dim, high);
   }
-  return pieces * std::ceil(row * static_cast<double>(view.element_bytes) / kLookedUpBytes);
+  return pieces * std::ceil(row * static_cast<double>(view.element_bytes) / facts.line_bytes);
 }
 
 }  // namespace
@@ -252,18 +248,19 @@ Staged staged_by(const TiledBlock& block, const Tile& tile, const GroupRates& ra
     const double elements = staged_elements(view, tile);
     out.elements += elements;
     out.vectors += is_read_in_vectors(block, view, tile);
-    out.lines += lines_of_rows(view, tile);
-    out.local_bytes += in_shared(row_bytes(block, view, tile, rates));
+    out.lines += lines_of_rows(view, tile, rates.facts);
+    out.local_bytes += in_shared(row_bytes(block, view, tile, rates), rates.facts);
     out.least_bytes += elements * static_cast<double>(view.element_bytes);
     out.views += 1;
   }
   return out;
 }
 
-double least_lines(const TiledBlock& block, const Tile& low, const Tile& high) {
+double least_lines(const TiledBlock& block, const Tile& low, const Tile& high,
+                   const GroupFacts& facts) {
   double out = 0;
   for (const TiledView& view : block.views)
-    if (is_staged(view)) out += least_lines_of_rows(view, low, high);
+    if (is_staged(view)) out += least_lines_of_rows(view, low, high, facts);
   return out;
 }
 
@@ -286,14 +283,15 @@ Lanes lanes_of(double outputs, double conditions, const Staged& staged, LoadsOf 
   Lanes out;
   out.lanes = static_cast<double>(group_lanes);
   out.sums = std::ceil(outputs / out.lanes);
-  const int64_t registers = registers_of(out.sums, staged.elements / out.lanes);
+  const double registers = registers_of(out.sums, staged.elements / out.lanes, rates.facts);
   if (out.sums > kMostSums || registers > rates.lane_registers) return out;
-  out.point = (out.sums + kLoad * loads(out.sums, staged)) * conditions;
+  out.point =
+      (out.sums + rates.facts.local_load_instructions * loads(out.sums, staged)) * conditions;
   out.warps = std::ceil(out.lanes / rates.multiply_adds);
-  out.fit =
-      std::min({std::floor(static_cast<double>(rates.registers) /
-                           (out.lanes * static_cast<double>(registers))),
-                std::floor(static_cast<double>(rates.most_lanes) / out.lanes), kMostGroupsBeside});
+  out.fit = std::min({std::floor(static_cast<double>(rates.registers) /
+                                 (out.lanes * static_cast<double>(registers))),
+                      std::floor(static_cast<double>(rates.most_lanes) / out.lanes),
+                      rates.facts.most_groups_beside});
   return out;
 }
 
@@ -308,10 +306,12 @@ double alone_cycles(const Lanes& of, double reductions, double copying, double w
          copying * of.warps;
 }
 double issue_cycles(const Lanes& of, double reductions, double copying, const GroupRates& rates) {
-  return of.lanes * (reductions * of.point + kStep + copying) / rates.multiply_adds;
+  return of.lanes * (reductions * of.point + rates.facts.step_instructions + copying) /
+         rates.multiply_adds;
 }
 
-Fetched fetched_by(const TiledBlock& block, const Tile& tile, double outputs, double sums) {
+Fetched fetched_by(const TiledBlock& block, const Tile& tile, double outputs, double sums,
+                   const GroupFacts& facts) {
   const bool vectors =
       std::fmod(sums, kVector) == 0 &&
       std::any_of(block.views.begin(), block.views.end(), [&](const TiledView& view) {
@@ -329,7 +329,7 @@ Fetched fetched_by(const TiledBlock& block, const Tile& tile, double outputs, do
       const auto row = static_cast<double>(tile[*row_index(view)] * view.element_bytes);
       out.vectors += fetched;
       // Neighbouring lanes use what lies between the vectors of a lane.
-      out.looked_up += fetched * std::max(1.0, kLookedUpBytes * fetched / row);
+      out.looked_up += fetched * std::max(1.0, facts.line_bytes * fetched / row);
     } else {
       out.elements += std::min(steps, outputs / still);
     }
@@ -344,13 +344,14 @@ PartsEnd parts_end(const TiledBlock& block, double outputs, int64_t parts, doubl
   double sum_bytes = 4;
   for (const TiledView& view : block.views)
     if (view.writes()) sum_bytes = static_cast<double>(view.sum_bytes);
-  for (double left = static_cast<double>(parts); left > 1; left = std::ceil(left / kPartsAtOnce)) {
-    out.alone += kPartsStep;
-    out.issue += kSummed * outputs * left / rates.multiply_adds;
-    out.bytes += in_shared((outputs * left + apart * (left - 1)) * sum_bytes);
+  for (double left = static_cast<double>(parts); left > 1;
+       left = std::ceil(left / rates.facts.parts_at_once)) {
+    out.alone += rates.facts.part_round_cycles;
+    out.issue += rates.facts.part_sum_instructions * outputs * left / rates.multiply_adds;
+    out.bytes += in_shared((outputs * left + apart * (left - 1)) * sum_bytes, rates.facts);
     apart = 0;
   }
-  out.bytes += in_shared(outputs * sum_bytes);
+  out.bytes += in_shared(outputs * sum_bytes, rates.facts);
   return out;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -13,40 +14,21 @@
 namespace stria::cost::group {
 
 inline constexpr double kNone = std::numeric_limits<double>::infinity();
-inline constexpr int64_t kFewestGroupLanes = 32, kMostSums = 64;
+// What the code of lanes is like, whatever the machine: sums of a lane, points of a step.
+inline constexpr int64_t kMostSums = 64;
 inline constexpr int64_t kMostSteps = 64;
 // For a lane that takes parts of the reduction: with more sums than these, it needs no more parts
 // to hide what lies between.
 inline constexpr double kMostSumsOfParts = 16;
-// For lanes that fetch for themselves: points of a part in a step, accesses that come in the time
-// that one takes, and sums.
-inline constexpr double kMostAhead = 16, kAhead = 16, kMostDirectSums = 32;
-inline constexpr double kMostGroupsBeside = 32;
-// A unit looks up so many bytes of a row at a time.
-inline constexpr double kLookedUpBytes = 128;
+// For lanes that fetch for themselves: points of a part in a step, and sums.
+inline constexpr double kMostAhead = 16, kMostDirectSums = 32;
 // Elements that a lane reads at once.
 inline constexpr double kVector = 4;
 inline constexpr int64_t kVectorBytes = 16;
-// Instructions that a lane issues for an access to local memory.
-inline constexpr double kLoad = 4.4;
-// What conditions inside a step cost.
-//
-// * kPartedWait: if lanes hold different numbers of sums (the tile's outputs are no power of two),
-//   each point waits so many cycles more, since nothing of the next point is loaded meanwhile.
-// * kBorderWait: the same for groups at a border of a dimension along which outputs and a reduction
-//   move together, if the tile has several points of both: the loop over the reduction has bounds.
-// * kBorderWork: for a second such dimension, or if a tile has several outputs and one point of the
-//   reduction, each output has a condition of its own, and a point takes so many times the
-//   instructions.
-inline constexpr double kPartedWait = 31, kBorderWait = 37, kBorderWork = 4.6;
-// The same for main memory, for a vector and for one element: what the unit takes for them, as
-// instructions.
-inline constexpr double kUncachedVector = 11, kUncachedElement = 23.6;
-// Pieces of rows that a group stages. Their bytes come so many times as slowly as what lanes fetch
-// in a stream. The unit takes so many cycles for each line that they lie in.
-inline constexpr double kPieces = 0.11, kLookUp = 9.7;
-// Instructions of each step: with a barrier; without one.
-inline constexpr double kStep = 25.6, kDirectStep = 63;
+// Groups have this number of lanes, or so many times 2 of them.
+inline int64_t fewest_group_lanes(const GroupFacts& facts) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(facts.fewest_group_lanes)));
+}
 
 // What one tile has of everything.
 struct Counts {
@@ -61,10 +43,11 @@ struct Counts {
   // Points of a step in one of so many parts.
   double of_part(int64_t parts) const;
 };
-Counts counts_of(const TiledBlock& block, const Tile& tile);
+Counts counts_of(const TiledBlock& block, const Tile& tile, const GroupFacts& facts);
 // Not above Counts::conditions of any tile of the box from `low` to `high`. At most one of the
 // windows bounds a loop, and only if a tile has several points of its reduction.
-double least_conditions(const TiledBlock& block, const Tile& low, const Tile& high);
+double least_conditions(const TiledBlock& block, const Tile& low, const Tile& high,
+                        const GroupFacts& facts);
 
 // Is it an operand, which steps copy in?
 inline bool is_staged(const TiledView& view) { return view.reads() && !view.writes(); }
@@ -86,13 +69,14 @@ Rows rows_of(const TiledBlock& block, const TiledView& view);
 struct Staged {
   double views = 0, elements = 0;
   double vectors = 0;      // views of which lanes read vectors along an output afterwards
-  double lines = 0;        // of main memory, kLookedUpBytes each, for all pieces of rows
+  double lines = 0;        // of main memory, line_bytes each, for all pieces of rows
   double local_bytes = 0;  // that they take there
   double least_bytes = 0;  // no larger tile takes fewer
 };
 Staged staged_by(const TiledBlock& block, const Tile& tile, const GroupRates& rates);
 // Not above Staged::lines of any tile of the box from `low` to `high`.
-double least_lines(const TiledBlock& block, const Tile& low, const Tile& high);
+double least_lines(const TiledBlock& block, const Tile& low, const Tile& high,
+                   const GroupFacts& facts);
 
 // Bytes that a step brings from main memory, in whole lines.
 double global_bytes_of(const TiledBlock& block, const Tile& tile, const GroupRates& rates);
@@ -134,7 +118,8 @@ struct Fetched {
 };
 // Lanes take vectors of the outputs that lie in a row, and as many of the other outputs as there
 // are.
-Fetched fetched_by(const TiledBlock& block, const Tile& tile, double outputs, double sums);
+Fetched fetched_by(const TiledBlock& block, const Tile& tile, double outputs, double sums,
+                   const GroupFacts& facts);
 
 // May lanes fetch for themselves? Only if constraints leave no point out.
 inline bool may_be_direct(const TiledBlock& block, const GroupForm& form) {

@@ -12,27 +12,12 @@
 namespace stria::cost {
 namespace {
 
-// Cycles that barriers add to a step.
-constexpr double kBarriers = 60;
-// Subgroups that it takes to keep all matrix units of a unit busy: each part of it has its own.
-constexpr double kUnitParts = 4;
-// Groups beside each other: how much of the shorter of two kinds of work does not overlap.
-constexpr double kNotOverlapped = 0.8;
-// Rows that do not fill all banks: neighbouring lanes store to different rows, and as rows are
-// longer by kMatrixRowGap, to the same banks.
-constexpr double kTurnsOfShortRows = 2;
-// How much longer a step takes if lanes cannot share out the vectors of a row evenly, as lanes come
-// in powers of two: then they fetch under conditions.
-constexpr double kUneven = 2;
-// How much longer results take than as many bytes of operands.
-constexpr double kResult = 1.5;
+// What the code of lanes is like: they fetch vectors of 16 bytes, into registers of 4.
 constexpr int64_t kVectorBytes = 16, kRegisterBytes = 4;
 // Elements that a lane loads alone in a step: its loads are written out one by one.
 constexpr int64_t kMostSingleElements = 64;
 // The largest sides of a tile of a group and of a subgroup, and the longest step.
 constexpr int64_t kMostSide = 256, kMostSubgroupSide = 128, kMostDepth = 128;
-// Bytes of registers that a lane needs besides sums, operands and what it fetches: addresses.
-constexpr int64_t kAddressBytes = 160;
 
 // Multiples of `unit` up to `most` that divide `whole`. If there are none, because `unit` does not
 // divide it: all multiples.
@@ -69,7 +54,8 @@ class TileTime {
         (rows * columns * product_.sum_bytes + rows * unit_.depth * product_.left_bytes +
          unit_.columns * unit_.depth * product_.right_bytes) /
             unit_.subgroup_lanes +
-        std::max(left + right, held_bytes(tile)) / tile.group_lanes + kAddressBytes;
+        std::max(left + right, held_bytes(tile)) / tile.group_lanes +
+        static_cast<int64_t>(rates_.facts.matrix_address_bytes);
     if (single_elements(tile) > kMostSingleElements * tile.group_lanes) return false;
     if (held > rates_.lane_registers || tile.group_lanes > rates_.most_group_lanes) return false;
     if (tile.local_bytes > static_cast<double>(rates_.local_bytes)) return false;
@@ -136,9 +122,9 @@ class TileTime {
 
   double computing(const MatrixTile& tile) const {
     const double left = static_cast<double>(product_.left_operations) +
-                        (product_.left_in_vectors ? 0 : group::kSingle);
+                        (product_.left_in_vectors ? 0 : rates_.facts.copy_element_instructions);
     const double right = static_cast<double>(product_.right_operations) +
-                         (product_.right_in_vectors ? 0 : group::kSingle);
+                         (product_.right_in_vectors ? 0 : rates_.facts.copy_element_instructions);
     return static_cast<double>(tile.depth) *
            (static_cast<double>(tile.rows) * left + static_cast<double>(tile.columns) * right) /
            rates_.multiply_adds;
@@ -148,7 +134,7 @@ class TileTime {
     const auto multiply_adds = static_cast<double>(tile.rows * tile.columns * tile.depth);
     const auto subgroups = static_cast<double>(tile.row_subgroups * tile.column_subgroups);
     const auto multiplying = [&](double groups) {
-      const double busy = std::min(1.0, groups * subgroups / kUnitParts);
+      const double busy = std::min(1.0, groups * subgroups / rates_.facts.matrix_subgroups);
       return multiply_adds / (unit_.multiply_adds * busy);
     };
     // Each row of subgroups loads all columns, and each column all rows.
@@ -156,15 +142,16 @@ class TileTime {
                                     right_bytes(tile) * static_cast<double>(tile.row_subgroups));
     const double storing = in_banks(left_bytes(tile) * turns(left_row_bytes(tile)) +
                                     right_bytes(tile) * turns(right_row_bytes(tile))) +
-                           kBarriers + computing(tile);
+                           rates_.facts.matrix_barrier_cycles + computing(tile);
     // Each subgroup issues its fetches one after the other, and multiplies meanwhile.
     const double bytes = fetched_bytes(tile);
     const double waiting = rates_.global_latency + in_banks(bytes) / subgroups;
     const double alone = std::max(waiting, multiplying(1) + loading) + storing;
     const auto [shorter, longer] = std::minmax({multiplying(beside), loading + storing});
-    const double together = beside * (longer + kNotOverlapped * shorter);
+    const double together = beside * (longer + rates_.facts.matrix_shown_part * shorter);
     const double fetched = beside * fetching(bytes);
-    return (even(tile) ? 1 : kUneven) * std::max({alone, together, fetched});
+    return (even(tile) ? 1 : rates_.facts.matrix_uneven_factor) *
+           std::max({alone, together, fetched});
   }
 
   double in_banks(double bytes) const {
@@ -172,7 +159,9 @@ class TileTime {
   }
 
   double turns(int64_t row_bytes) const {
-    return rates_.bank_bytes > 0 && row_bytes % rates_.bank_bytes != 0 ? kTurnsOfShortRows : 1;
+    return rates_.bank_bytes > 0 && row_bytes % rates_.bank_bytes != 0
+               ? rates_.facts.matrix_short_row_turns
+               : 1;
   }
 
   // Is the number of vectors in each row that is staged a power of two?
@@ -186,11 +175,12 @@ class TileTime {
 
   double group(const MatrixTile& tile, double beside) const {
     const auto result = static_cast<double>(tile.rows * tile.columns * product_.sum_bytes);
-    const double moving = product_.sum_in_vectors ? 0
-                                                  : static_cast<double>(tile.rows * tile.columns) *
-                                                        group::kSingle / rates_.multiply_adds;
+    const double moving = product_.sum_in_vectors
+                              ? 0
+                              : static_cast<double>(tile.rows * tile.columns) *
+                                    rates_.facts.copy_element_instructions / rates_.multiply_adds;
     return 2 * rates_.global_latency + tile.steps * step(tile, beside) +
-           beside * (kResult * fetching(result) + moving);
+           beside * (rates_.facts.matrix_result_factor * fetching(result) + moving);
   }
 
   double fetching(double bytes) const {

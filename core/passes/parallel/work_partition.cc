@@ -19,21 +19,6 @@ using cost::CoreRates;
 using cost::TiledBlock;
 using stripe::Block;
 
-// Operations and transfers overlap. This part of the shorter times adds to the longest one.
-constexpr double kShown = 0.2;
-// Cycles that a part costs in addition to its work.
-constexpr double kStartCycles = 2000;
-// Cores are not equally fast: the wait for the last one, in units of a part's time.
-constexpr double kWait = 0.5;
-// Factor for cutting a second index: there are more views that move with an outer value, and more
-// borders.
-constexpr double kSecondIndex = 1.03;
-// Factors for cutting the innermost dimension of the output, since cores then write into one
-// another's rows. If the part of a row is shorter than kRunBytes, they even write to the same cache
-// lines.
-constexpr double kInnermostIndex = 1.01, kShortRun = 2.5;
-constexpr int64_t kRunBytes = 256;
-
 using Parts = std::map<std::string, int64_t>;
 
 // Do so many equal parts keep the cores idle for at most a twentieth of the time?
@@ -136,12 +121,13 @@ class PartChooser {
       index.range = size->second;
     }
     const double even = static_cast<double>(candidate.count) / static_cast<double>(cores_);
-    const double in_turn = std::max(std::ceil(even), even + kWait);
-    double penalty = candidate.parts.size() > 1 ? kSecondIndex : 1;
+    const double in_turn = std::max(std::ceil(even), even + rates_.facts.part_wait);
+    double penalty = candidate.parts.size() > 1 ? rates_.facts.second_index_factor : 1;
     if (const auto size = candidate.parts.find(innermost_.name); size != candidate.parts.end())
-      penalty *= size->second * innermost_.output_stride * element_bytes_ < kRunBytes
-                     ? kShortRun
-                     : kInnermostIndex;
+      penalty *= static_cast<double>(size->second * innermost_.output_stride * element_bytes_) <
+                         rates_.facts.short_run_bytes
+                     ? rates_.facts.short_run_factor
+                     : rates_.facts.innermost_factor;
     double longest = share * work_, sum = longest;
     const cost::Tile point(part.indices.size(), 1);
     for (size_t c = 0; c < caches_.size(); ++c) {
@@ -152,7 +138,9 @@ class PartChooser {
       longest = std::max(longest, cycles);
       sum += cycles;
     }
-    return in_turn * (longest + kShown * (sum - longest) + kStartCycles) * penalty;
+    return in_turn *
+           (longest + rates_.facts.part_shown_part * (sum - longest) + rates_.facts.part_cycles) *
+           penalty;
   }
 
   const TiledBlock block_;

@@ -25,11 +25,6 @@ using stripe::Refinement;
 
 using Sizes = std::map<std::string, int64_t>;  // points of each index
 
-// Cycles to load a vector of running values, add to it and store it. This happens once in each part
-// of the reduction.
-constexpr double kUpdateCycles = 3;
-// Vectors per cycle that come into a memory whose bandwidth the model does not give.
-constexpr double kOtherMemory = 1.0 / 6;
 // The time with cuts must be at most this fraction of the time without.
 constexpr double kWorthCutting = 0.95;
 
@@ -152,8 +147,8 @@ class Cutter {
   void find_registers() {
     registers_ = cost::register_block(program_, block_, vector_, model_, options_.unit, true);
     if (!registers_) return;
-    bytes_per_cycle_ =
-        kOtherMemory * static_cast<double>(model_.find_executor(options_.unit)->vector_bytes);
+    bytes_per_cycle_ = registers_->rates.facts.next_memory_part *
+                       static_cast<double>(model_.find_executor(options_.unit)->vector_bytes);
     // What a part reads is in the memory, so the memories behind it do not affect its tiles.
     near_ = registers_->rates;
     std::vector<cost::CoreRates::Level>& caches = near_.caches;
@@ -249,7 +244,7 @@ class Cutter {
       if (role.kind == IndexKind::output) outputs *= static_cast<double>(role.range);
     }
     const double comes = parts * steps * bytes_read(tile) / bytes_per_cycle_,
-                 updates = steps > 1 ? kUpdateCycles * steps * outputs /
+                 updates = steps > 1 ? registers_->rates.facts.update_cycles * steps * outputs /
                                            static_cast<double>(vector_.lanes)
                                      : 0,
                  cores = static_cast<double>(cores_);

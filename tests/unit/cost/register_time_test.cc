@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 
+#include "drawn_calibration.h"
 #include "stria/cost/core/panels.h"
 #include "stria/cost/search/tile_search.h"
 #include "stria/stripe/text/parser.h"
@@ -273,9 +274,23 @@ TEST(RegisterTime, RatesThatTheModelLacksAreDerived) {
   EXPECT_EQ(core_rates(*model, "CORE", DataType::fp32, 16)->multiply_adds, 3);
 }
 
+// The rates, and a calibration that was drawn: seed 0 is the default one.
+CoreRates calibrated(int64_t registers, uint32_t seed) {
+  CoreRates out = rates(registers);
+  out.facts = drawn_calibration(seed).core;
+  for (CoreRates::Level& level : out.caches) {
+    level.run_lines = out.facts.run_lines;
+    level.filled_part = out.facts.filled_part;
+  }
+  return out;
+}
+
 TEST(RegisterTime, TheBoundIsNotAboveTheTimeOfAnyTile) {
-  for (const auto& [i, j, k] : std::vector<std::array<int64_t, 3>>{
-           {56, 64, 512}, {57, 65, 33}, {49, 2048, 1024}, {3, 100, 7}, {1, 17, 4096}}) {
+  const std::vector<std::array<int64_t, 3>> sizes = {
+      {56, 64, 512}, {57, 65, 33}, {49, 2048, 1024}, {3, 100, 7}, {1, 17, 4096}};
+  for (uint32_t n = 0; n < 30; ++n) {
+    const auto [i, j, k] = sizes[n % sizes.size()];
+    const CoreRates core = calibrated(32, n / static_cast<uint32_t>(sizes.size()));
     const TiledBlock block = product(i, j, k);
     std::vector<RegisterTiling> tilings(3, by_lanes(16));
     tilings[1].panels = {{}, {true, false, 0}, {}};
@@ -283,20 +298,18 @@ TEST(RegisterTime, TheBoundIsNotAboveTheTimeOfAnyTile) {
         {RegisterRole::row, RegisterRole::row, RegisterRole::lanes}, {1, 0}, 16, true, {}};
     for (const RegisterTiling& tiling : tilings) {
       SearchCost all;
-      all.of = [&](const Tile& tile) {
-        return register_time(block, tiling, tile, rates(32)).cycles;
-      };
+      all.of = [&](const Tile& tile) { return register_time(block, tiling, tile, core).cycles; };
       all.hopeless = [](const Tile&) { return false; };
       all.bound = [](const Tile&, const Tile&) { return 0; };
-      const TileSpace space = register_tiles(block, tiling, rates(32));
+      const TileSpace space = register_tiles(block, tiling, core);
       const Ranking ranking = exhaustive(space, all, 1 << 20);
       ASSERT_FALSE(ranking.best.empty());
       for (const ScoredTile& tile : ranking.best) {
-        const double bound = register_time_bound(block, tiling, tile.tile, rates(32));
+        const double bound = register_time_bound(block, tiling, tile.tile, core);
         EXPECT_LE(bound, tile.score) << i << " " << j << " " << k;
         EXPECT_GT(bound, 0);
       }
-      EXPECT_EQ(fastest_register_tile(block, tiling, rates(32)), ranking.best[0].tile);
+      EXPECT_EQ(fastest_register_tile(block, tiling, core), ranking.best[0].tile);
     }
   }
 }

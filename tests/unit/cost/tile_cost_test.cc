@@ -188,7 +188,7 @@ TrafficSettings random_settings(std::mt19937& random) {
 }
 
 SearchCost cost_of(const TiledBlock& block, const TrafficSettings& settings,
-                 const TileLimits& limits) {
+                   const TileLimits& limits) {
   SearchCost out;
   out.of = [&block, &settings, &limits](const Tile& tile) {
     return keeps_limits(block, tile, limits) ? traffic_cost(block, tile, settings).cost : kNone;

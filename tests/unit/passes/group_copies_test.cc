@@ -68,9 +68,9 @@ void add_copies(const Block& block, Made& made) {
     if (vector)
       for (const Refinement& ref : vector->refs)
         across = across || ref.flat_access().coefficient(vector->idxs[0].name) > 1;
-    made.instructions += rounds * (!vector  ? cost::group::kSingle
-                                   : across ? cost::group::kTurned
-                                            : cost::group::kStraight);
+    made.instructions += rounds * (!vector  ? GroupFacts().copy_element_instructions
+                                   : across ? GroupFacts().copy_turned_instructions
+                                            : GroupFacts().copy_vector_instructions);
   }
 }
 
