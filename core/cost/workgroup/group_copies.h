@@ -7,8 +7,8 @@
 // instructions:
 //
 //   copy_vector_instructions    for a vector that lies in a row on both sides
-//   copy_turned_instructions    for kVector elements of a vector that is read at once and stored one
-//                               by one
+//   copy_turned_instructions    for kVector elements of a vector that is read at once and stored
+//                               one by one
 //   copy_element_instructions   for an element
 //
 // copy_rounds says, also to the pass `thread_lanes`, whether rows are copied in vectors.

@@ -11,10 +11,10 @@
 //                             piece_factor * bytes / rate + line_cycles for each line
 //   issue                     group_lanes * (k * point + copying + barrier) / multiply-adds that a
 //                             unit does in a cycle
-//   point                     (sums + local_load_instructions * loads) * conditions. The loads are those of the block
-//                             of sums whose sides have the fewest elements. They are vectors if
-//                             the tile has vectors of an output in a row, and a lane has sums for
-//                             them
+//   point                     (sums + local_load_instructions * loads) * conditions. The loads are
+//                             those of the block of sums whose sides have the fewest elements.
+//                             They are vectors if the tile has vectors of an output in a row, and a
+//                             lane has sums for them
 //   waits                     parted_wait_cycles if lanes hold different numbers of sums; in groups
 //                             at a border of a window border_wait_cycles for one of its dimensions
 //   conditions                border_factor for each further dimension of such a window
@@ -31,8 +31,8 @@
 //                             vector, uncached_element_instructions for each element that a lane
 //                             fetches) + direct_step_instructions)
 //
-// The words with '_' are numbers of the unit's calibration (hwmodel/group_facts.def). Source: our own
-// measurements on a GPU of 132 units, 1,970 tiles of 93 products and convolutions. Among the
+// The words with '_' are numbers of the unit's calibration (hwmodel/group_facts.def). Source: our
+// own measurements on a GPU of 132 units, 1,970 tiles of 93 products and convolutions. Among the
 // tiles that were timed, the one with the shortest `group_time` reaches 0.978 of the throughput of
 // the fastest one in the geometric mean, 0.88 at worst, and at least 0.9 for 92 of 93 kernels. Two
 // constants are the least that the fit was allowed: a vector that is copied straight (1; the fit
