@@ -195,7 +195,11 @@ class PipelineParser {
     step.pass = pass->name;
     step.pointer = pointer;
     if (former) {
-      note(former_name_note(pointer, pass->name, former->preset));
+      note(former->with.empty()
+               ? former_name_note(pointer, pass->name, former->preset)
+               : fmt::format("{}: is now the pass '{}' where it has one of {}; the "
+                             "next release will not read it so",
+                             pointer, pass->name, join(former->with, ", ")));
       json preset = json::parse(former->preset);
       if (options.is_object()) {
         preset.update(options);

@@ -246,8 +246,8 @@ TEST(FormerNames, AnOptionCanTellWhichPassAStepIsNow) {
   EXPECT_EQ(step(R"([{"slit": {"size": 2}}])"), R"([{"slit":{"size":2}}])");
   EXPECT_EQ(
       step(R"([{"slit": {"deep": true}}])"),
-      R"([{"cut":{"deep":true}}] /0/slit: is now called 'cut'; the next release will not know )"
-      "the former name");
+      R"([{"cut":{"deep":true}}] /0/slit: is now the pass 'cut' where it has one of deep, old; )"
+      "the next release will not read it so");
   EXPECT_EQ(step(R"([{"cut": {"deep": true}}])"), R"([{"cut":{"deep":true}}])");
 }
 
@@ -272,7 +272,7 @@ TEST(FormerNames, OfCoresPassesBindTheirPresets) {
       // Beside it may be said that nothing makes the tags that the pass requires.
       EXPECT_EQ(std::count_if(pipeline->notes.begin(), pipeline->notes.end(),
                               [](const std::string& note) {
-                                return note.find("is now called") != std::string::npos;
+                                return note.find(": is now ") != std::string::npos;
                               }),
                 1);
     }
