@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <new>
 #include <thread>
 
 #include "suite/child.h"
@@ -213,6 +215,67 @@ TEST_F(Runner, NothingReachesTheAskingProcess) {
   EXPECT_LE(results["floods"].output.size(), 4096u);
   EXPECT_EQ(children(), 0);
   EXPECT_EQ(fs::current_path(), folder);
+}
+
+// A helper that the plugin of one case has started is not ended with the processes of other cases.
+TEST_F(Runner, WhatACaseHasStartedIsThereUntilItsProcessEnds) {
+  struct Told {
+    std::atomic<pid_t> helper;
+    std::atomic<int> others;  // that have begun
+  };
+  void* const memory =
+      ::mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* const told = new (memory) Told();
+  constexpr int kOthers = 4;
+  add(
+      "has_a_helper",
+      [told](Subject&) -> Finding {
+        if (::fork() == 0) {
+          ::setsid();
+          if (::fork() == 0) {
+            told->helper = ::getpid();
+            while (true) ::pause();
+          }
+          ::_exit(0);
+        }
+        // When the last of the others begins, those before it have ended.
+        while (told->helper == 0 || told->others < kOthers) ::usleep(1000);
+        if (::kill(told->helper, 0) != 0) return broken("the helper is gone");
+        return {};
+      },
+      Place::bare, 120'000);
+  for (int i = 0; i < kOthers; ++i)
+    add(
+        fmt::format("other_{}", i),
+        [told](Subject&) -> Finding {
+          while (told->helper == 0) ::usleep(1000);
+          ++told->others;
+          return {};
+        },
+        Place::bare, 120'000);
+  auto results = run(2);
+  for (const auto& [name, result] : results)
+    EXPECT_EQ(result.ending, Ending::pass) << name << ": " << result.text;
+  EXPECT_EQ(results.size(), static_cast<size_t>(kOthers + 1));
+  EXPECT_NE(::kill(told->helper, 0), 0);
+  EXPECT_EQ(children(), 0);
+  ::munmap(memory, sizeof(Told));
+}
+
+// A case that breaks a rule of a slot says what it broke, not what an earlier one did.
+TEST_F(Runner, EachCaseSaysItsOwnFault) {
+  for (const char* what : {"the first fault", "another fault"})
+    add(what == std::string("the first fault") ? "first" : "second",
+        [what](Subject& subject) -> Finding {
+          subject.options().record->add_fault(Slot::executor_copy, what);
+          return {};
+        });
+  add_good("third");
+  auto results = run(1);
+  EXPECT_THAT(results["first"].text, HasSubstr("the first fault"));
+  EXPECT_THAT(results["second"].text, HasSubstr("another fault"));
+  EXPECT_EQ(results["third"].ending, Ending::pass);
 }
 
 TEST_F(Runner, StopsWhenAsked) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Beside a second copy of itself, as two applications' libraries in one process may bring one each.
 #include "company/company_cases.h"
+#include "company/plugin_copy.h"
 #include "company/together.h"
 
 namespace stria::conformance {
@@ -12,16 +13,17 @@ constexpr std::string_view kNotInGlobals =
     "A process may create several, of several hosts: a plugin keeps what it knows in its driver, "
     "not in globals.";
 
-// The plugin's folder once more, at another place: another shared object for the loader.
-Result<fs::path> copy_of(Subject& subject) {
-  STRIA_ASSIGN(const fs::path scratch, subject.scratch());
-  const fs::path copy = scratch / subject.options().directory.filename();
-  std::error_code error;
-  fs::copy(subject.options().directory, copy, fs::copy_options::recursive, error);
-  if (error)
-    return make_error(StatusCode::unavailable, "the plugin's folder cannot be copied to '{}': {}",
-                      copy.string(), error.message());
-  return copy;
+// Folders of the plugin once more, at other places: other shared objects for the loader. Without
+// room for them there is nothing to say of the plugin.
+Finding with_copies(Subject& subject, int count,
+                    const std::function<Status(const std::vector<fs::path>& copies)>& run) {
+  std::vector<fs::path> copies;
+  for (int i = 0; i < count; ++i) {
+    const auto copy = copy_of_plugin(subject);
+    if (!copy.ok()) return Finding::skip(copy.status().message());
+    copies.push_back(*copy);
+  }
+  return run(copies);
 }
 
 Case& add(CaseMaker& maker, const std::string& name, std::function<Finding(Subject&)> run) {
@@ -35,24 +37,26 @@ Case& add(CaseMaker& maker, const std::string& name, std::function<Finding(Subje
 
 void add_own_copy_cases(CaseMaker& maker) {
   for (const Order& order : all_orders())
-    add(maker, fmt::format("own_copy.{}", order.name), [&order](Subject& subject) -> Finding {
-      STRIA_ASSIGN(const fs::path copy, copy_of(subject));
-      OtherPlugin other(copy, subject.options().device_id);
-      return order.run(subject, other);
+    add(maker, fmt::format("own_copy.{}", order.name), [&order](Subject& subject) {
+      return with_copies(subject, 1, [&](const std::vector<fs::path>& copies) {
+        OtherPlugin other(copies[0], subject.options().device_id);
+        return order.run(subject, other);
+      });
     });
-  add(maker, "own_copy.three_of_them", [](Subject& subject) -> Finding {
-    STRIA_ASSIGN(const fs::path first, copy_of(subject));
-    STRIA_ASSIGN(const fs::path second, copy_of(subject));
-    OtherPlugin a(first, subject.options().device_id), b(second, subject.options().device_id);
-    for (uint32_t round = 0; round < 2; ++round) {
-      STRIA_RETURN_IF_ERROR(a.work(round));
-      STRIA_RETURN_IF_ERROR(subject_works(subject, round));
-      STRIA_RETURN_IF_ERROR(b.work(round));
-    }
-    STRIA_RETURN_IF_ERROR(a.end());
-    STRIA_RETURN_IF_ERROR(subject_works(subject, 3));
-    STRIA_RETURN_IF_ERROR(b.end());
-    return subject.end();
+  add(maker, "own_copy.three_of_them", [](Subject& subject) {
+    return with_copies(subject, 2, [&](const std::vector<fs::path>& copies) -> Status {
+      OtherPlugin a(copies[0], subject.options().device_id);
+      OtherPlugin b(copies[1], subject.options().device_id);
+      for (uint32_t round = 0; round < 2; ++round) {
+        STRIA_RETURN_IF_ERROR(a.work(round));
+        STRIA_RETURN_IF_ERROR(subject_works(subject, round));
+        STRIA_RETURN_IF_ERROR(b.work(round));
+      }
+      STRIA_RETURN_IF_ERROR(a.end());
+      STRIA_RETURN_IF_ERROR(subject_works(subject, 3));
+      STRIA_RETURN_IF_ERROR(b.end());
+      return subject.end();
+    });
   });
   // The loader gives the same object to whoever asks again.
   add(maker, "own_copy.same_object_again", [](Subject& subject) -> Finding {

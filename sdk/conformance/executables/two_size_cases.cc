@@ -44,6 +44,11 @@ struct Two {
   SumTensors of_many, of_few;
 };
 
+// What there is to say of a device that has no memory for the tensors of many; of others nothing.
+Finding without_memory(const Subject& subject) {
+  return finding_of(sum_program(subject, kType, kMany).status());
+}
+
 // The last elements of a tensor of many.
 Bytes end_of(const Bytes& many) {
   return {many.end() - static_cast<std::ptrdiff_t>(kFewBytes), many.end()};
@@ -135,8 +140,10 @@ Finding batch_ends_with_its_last(Subject& subject, bool large_first) {
 
 void add_two_size_cases(CaseMaker& maker) {
   const auto add = [&](std::string_view name, std::string_view sentence, What what, How how) {
-    add_executable_case(maker, name, Level::right, sentence,
-                        [what, how](Subject& subject) { return behind(subject, what, how); });
+    add_executable_case(maker, name, Level::right, sentence, [what, how](Subject& subject) {
+      const Finding lacks = without_memory(subject);
+      return lacks.ending() == Ending::pass ? behind(subject, what, how) : lacks;
+    });
   };
   add("run.reads_the_end_of_a_large_one", kWaits, What::reads, How::run);
   add("run.overwrites_the_end_of_a_large_one", kWaits, What::overwrites, How::run);
@@ -145,8 +152,11 @@ void add_two_size_cases(CaseMaker& maker) {
   for (const bool large_first : {true, false})
     add_executable_case(
         maker, large_first ? "submit.ends_with_a_large_one" : "submit.ends_with_a_large_last_one",
-        Level::right, kBatch,
-        [large_first](Subject& subject) { return batch_ends_with_its_last(subject, large_first); });
+        Level::right, kBatch, [large_first](Subject& subject) {
+          const Finding lacks = without_memory(subject);
+          return lacks.ending() == Ending::pass ? batch_ends_with_its_last(subject, large_first)
+                                                : lacks;
+        });
 }
 
 }  // namespace stria::conformance

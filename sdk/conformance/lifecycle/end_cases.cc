@@ -28,7 +28,7 @@ Status lives(Subject& subject, Stage stage, int count) {
 // What ends a moment after the shutdown has a moment's time.
 template <typename Good>
 bool becomes(Good good) {
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < patience_ms(3000); ++i) {
     if (good()) return true;
     ::usleep(1000);
   }

@@ -14,10 +14,22 @@
 namespace stria::conformance {
 namespace {
 
-constexpr std::string_view kSeveral =
-    "Driver: the plugin at work. A process may create several, of several hosts: a plugin keeps "
-    "what it knows in its driver, not in globals.";
-constexpr std::string_view kLog = "One line for people; shown according to the user's verbosity.";
+constexpr std::string_view kStays =
+    "The working folder, the user, the mode mask and descriptors 0, 1 and 2 stay what they were, "
+    "and so do the resource limits, which may be raised.";
+constexpr std::string_view kHandlers = "Handlers of all other signals stay the application's.";
+constexpr std::string_view kVariables =
+    "Variables of the environment that were there keep their values in every slot; a driver may "
+    "add its own.";
+constexpr std::string_view kThread =
+    "A slot returns to a thread that takes the same signals as before, and whose floats round, and "
+    "vanish near zero, as before.";
+constexpr std::string_view kLocaleAndPriority =
+    "The locale and the priority of the process stay as they were.";
+constexpr std::string_view kNoProcessLeft =
+    "After `driver.shutdown` no process that it has started is left.";
+constexpr std::string_view kPrintsNothing =
+    "It prints nothing: what it has to say goes through the host's `log`.";
 
 // What only this thread has: signals that it does not take, and how its floats round.
 struct ThreadFacts {
@@ -40,6 +52,7 @@ using Compare = std::string (*)(const Facts& before, const Facts& after);
 
 struct Fact {
   const char* name;
+  std::string_view sentence;
   Compare compare;
 };
 
@@ -49,19 +62,19 @@ constexpr int kOwners[] = {SIGCHLD, SIGALRM, SIGPIPE, SIGPROF, SIGVTALRM,
                            SIGCONT, SIGTSTP, SIGURG,  SIGIO,   SIGWINCH};
 
 const Fact kFacts[] = {
-    {"outputs_folder_user_and_limits",
+    {"outputs_folder_user_and_limits", kStays,
      [](const Facts& before, const Facts& after) {
        const std::string text = before.process.state.changed_to(after.process.state);
        return text.empty() ? "" : "it " + text;
      }},
-    {"signal_handlers",
+    {"signal_handlers", kHandlers,
      [](const Facts& before, const Facts& after) -> std::string {
        for (const int number : kOwners)
          if (before.process.handlers.at(number) != after.process.handlers.at(number))
            return fmt::format("the handler of signal {} is another one", number);
        return "";
      }},
-    {"signal_mask",
+    {"signal_mask", kThread,
      [](const Facts& before, const Facts& after) -> std::string {
        for (int number = 1; number < NSIG; ++number)
          if (::sigismember(&before.thread.blocked, number) !=
@@ -71,14 +84,14 @@ const Fact kFacts[] = {
                ::sigismember(&after.thread.blocked, number) == 1 ? "no more" : "now");
        return "";
      }},
-    {"variables",
+    {"variables", kVariables,
      [](const Facts& before, const Facts& after) -> std::string {
        for (const auto& [name, value] : before.process.variables)
          if (after.process.variables.count(name) == 0 || after.process.variables.at(name) != value)
            return "the variable " + name + " is another one, or gone";
        return "";
      }},
-    {"rounding",
+    {"rounding", kThread,
      [](const Facts& before, const Facts& after) -> std::string {
        if (before.process.rounding == after.process.rounding &&
            before.process.float_flags == after.process.float_flags)
@@ -89,12 +102,12 @@ const Fact kFacts[] = {
            after.process.rounding, after.process.float_flags, before.process.rounding,
            before.process.float_flags);
      }},
-    {"locale",
+    {"locale", kLocaleAndPriority,
      [](const Facts& before, const Facts& after) -> std::string {
        if (before.process.locale == after.process.locale) return "";
        return "the locale is " + after.process.locale + ", before " + before.process.locale;
      }},
-    {"priority",
+    {"priority", kLocaleAndPriority,
      [](const Facts& before, const Facts& after) -> std::string {
        if (before.priority == after.priority) return "";
        return fmt::format("the priority is {}, before {}", after.priority, before.priority);
@@ -106,6 +119,7 @@ Case& add(CaseMaker& maker, const std::string& name, std::string_view sentence,
   Case& c = maker.add('E', name, Level::robust, sentence, std::move(run));
   c.place = Place::bare;
   c.limit = std::chrono::seconds(60);
+  c.source = "guide/process.md";
   return c;
 }
 
@@ -114,7 +128,7 @@ Case& add(CaseMaker& maker, const std::string& name, std::string_view sentence,
 void add_process_cases(CaseMaker& maker) {
   for (const Fact& fact : kFacts)
     for (const Stage stage : {Stage::opened, Stage::failed, Stage::ended})
-      add(maker, fmt::format("process.{}_{}", fact.name, name_of(stage)), kSeveral,
+      add(maker, fmt::format("process.{}_{}", fact.name, name_of(stage)), fact.sentence,
           [&fact, stage](Subject& subject) -> Finding {
             const Facts before;
             Session session(subject);
@@ -124,19 +138,17 @@ void add_process_cases(CaseMaker& maker) {
             return session.end();
           });
   // What it starts it ends: a compiler's process that comes and goes is no business of the host's.
-  add(maker, "process.no_child_ended",
-      "Ends the plugin's work; every other handle has been released and every event is done.",
-      [](Subject& subject) -> Finding {
-        const Facts before;
-        Session session(subject);
-        STRIA_RETURN_IF_ERROR(session.go_to(Stage::ended));
-        for (const int child : Facts().process.children)
-          if (before.process.children.count(child) == 0)
-            return broken("after driver.shutdown the process {} of its own is left", child);
-        return {};
-      });
+  add(maker, "process.no_child_ended", kNoProcessLeft, [](Subject& subject) -> Finding {
+    const Facts before;
+    Session session(subject);
+    STRIA_RETURN_IF_ERROR(session.go_to(Stage::ended));
+    for (const int child : Facts().process.children)
+      if (before.process.children.count(child) == 0)
+        return broken("after driver.shutdown the process {} of its own is left", child);
+    return {};
+  });
   for (const Stage stage : {Stage::listed, Stage::opened, Stage::failed, Stage::ended})
-    add(maker, fmt::format("process.prints_nothing_{}", name_of(stage)), kLog,
+    add(maker, fmt::format("process.prints_nothing_{}", name_of(stage)), kPrintsNothing,
         [stage](Subject& subject) -> Finding {
           const Status status = status_forked(
               [&] {

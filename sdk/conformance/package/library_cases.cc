@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "package/run_path.h"
 #include "stria/hal/boundary/info.h"
 #include "stria/hal/files/shared_object.h"
 #include "suite/subject.h"
@@ -16,6 +17,9 @@ constexpr const char* kSymbol = "stria_plugin_query";
 constexpr std::string_view kOneSymbol =
     "A plugin is a shared object that exports one symbol, stria_plugin_query; everything else "
     "crosses in the tables declared here.";
+constexpr std::string_view kCode =
+    "Loading it makes no stack executable, and none of its code can be written to.";
+constexpr std::string_view kProcessPage = "guide/process.md";
 
 // Adds a case about the shared object, which is not loaded.
 void add(CaseMaker& maker, std::string_view name, std::string_view sentence,
@@ -53,35 +57,39 @@ void add_library_cases(CaseMaker& maker) {
                           hal::one_line(name));
         return {};
       });
-  add(maker, "library.stack_is_no_code", kOneSymbol,
+  add(maker, "library.stack_is_no_code", kCode,
       [](const Subject&, const hal::SharedObject& object) -> Finding {
         if (object.executable_stack)
           return broken("loading it makes all stacks of the process executable");
         return {};
       });
-  add(maker, "library.code_is_not_writable", kOneSymbol,
+  maker.out.back().source = kProcessPage;
+  add(maker, "library.code_is_not_writable", kCode,
       [](const Subject&, const hal::SharedObject& object) -> Finding {
         if (object.writable_code) return broken("a segment of it may be written and executed");
         return {};
       });
-  add(maker, "library.has_no_text_relocations", kOneSymbol,
+  maker.out.back().source = kProcessPage;
+  add(maker, "library.has_no_text_relocations", kCode,
       [](const Subject&, const hal::SharedObject& object) -> Finding {
         if (object.text_relocations)
           return broken("loading it writes into its code: compile all of it with -fPIC");
         return {};
       });
-  add(maker, "library.run_paths_stay_inside",
-      "Only C types, text and bytes cross: no C++ object, no exception, no allocator, no FILE.",
+  maker.out.back().source = kProcessPage;
+  add(maker, "library.run_paths_are_safe",
+      "Each entry of its run path begins with `/` or `$ORIGIN`, and none lies in a folder that "
+      "everybody may write to.",
       [](const Subject& subject, const hal::SharedObject& object) -> Finding {
-        for (const std::string& path : object.run_paths) {
-          const bool is_own = path.rfind("$ORIGIN", 0) == 0 || path.rfind("${ORIGIN}", 0) == 0 ||
-                              path.rfind(subject.options().directory.string(), 0) == 0;
-          if (!is_own || path.find("..") != std::string::npos)
-            return broken("it looks for libraries in '{}', which is outside of its folder",
-                          hal::one_line(path));
-        }
+        for (const std::string& entry : object.run_paths)
+          if (const std::string fault =
+                  run_path_fault(entry, subject.library(), subject.options().directory);
+              !fault.empty())
+            return broken("it looks for libraries in '{}': {}", hal::one_line(entry),
+                          hal::one_line(fault));
         return {};
       });
+  maker.out.back().source = "guide/manifest.md";
   add(maker, "library.needs_are_here",
       "shared objects that the plugin opens at run time, and the Debian package of each.",
       [](const Subject&, const hal::SharedObject& object) -> Finding {

@@ -15,8 +15,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kGuide = "guide/manifest.md";
-// Far beyond any package without weights or a toolchain in it.
+// Far beyond any package without weights or a toolchain in it. Each file is looked at whenever the
+// plugin is loaded.
 constexpr uint64_t kMaxPackageBytes = uint64_t{4} << 30;
+constexpr uint64_t kMaxPackageFiles = 10'000;
 
 // Adds a case that loads nothing.
 void add(CaseMaker& maker, std::string_view name, std::string_view sentence,
@@ -125,27 +127,35 @@ void add_file_cases(CaseMaker& maker) {
                         target);
         });
       });
-  add(maker, "files.size", "A plugin is a folder.", [](Subject& subject) -> Finding {
-    uint64_t bytes = 0;
-    Finding finding = each_file(subject, [&](const fs::path& path) -> Status {
-      std::error_code error;
-      if (fs::is_regular_file(path)) bytes += fs::file_size(path, error);
-      return Status();
-    });
-    if (bytes > kMaxPackageBytes)
-      return broken("its files have {} bytes, more than {}", bytes, kMaxPackageBytes);
-    return finding;
-  });
-  add(maker, "files.names", "A plugin is a folder.", [](Subject& subject) -> Finding {
-    return each_file(subject, [](const fs::path& path) -> Status {
-      const std::string name = path.filename().string();
-      for (const char c : name)
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-          return broken("the name of a file has a control character: {}",
-                        hal::one_line(path.string()));
-      return Status();
-    });
-  });
+  add(maker, "files.size",
+      "The folder holds at most 10,000 files and folders, and all files together at most 4 GiB.",
+      [](Subject& subject) -> Finding {
+        uint64_t bytes = 0, files = 0;
+        Finding finding = each_file(subject, [&](const fs::path& path) -> Status {
+          std::error_code error;
+          ++files;
+          if (!fs::is_regular_file(path, error)) return Status();
+          const uint64_t size = fs::file_size(path, error);
+          if (!error) bytes += size;
+          return Status();
+        });
+        if (files > kMaxPackageFiles)
+          return broken("it has {} files and folders, more than {}", files, kMaxPackageFiles);
+        if (bytes > kMaxPackageBytes)
+          return broken("its files have {} bytes, more than {}", bytes, kMaxPackageBytes);
+        return finding;
+      });
+  add(maker, "files.names", "No name of a file or folder in it has a control character.",
+      [](Subject& subject) -> Finding {
+        return each_file(subject, [](const fs::path& path) -> Status {
+          const std::string name = path.filename().string();
+          for (const char c : name)
+            if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+              return broken("the name of a file has a control character: {}",
+                            hal::one_line(path.string()));
+          return Status();
+        });
+      });
 }
 
 // One case for each kind and each of its two files.

@@ -65,11 +65,16 @@ std::string json_report(const Report& report) {
 
 std::string badge(const Report& report) {
   const int level = report.verdict.level;
-  const char* color = level == 0   ? "red"
+  // With --only no level is shown for what was not tried.
+  const bool whole = report.verdict.whole;
+  const char* color = !whole       ? "lightgrey"
+                      : level == 0 ? "red"
                       : level == 1 ? "orange"
                       : level == 2 ? "green"
                                    : "brightgreen";
-  const std::string message = level == 0 ? "does not load" : fmt::format("level {}", level);
+  const std::string message = !whole       ? "no verdict"
+                              : level == 0 ? "does not load"
+                                           : fmt::format("level {}", level);
   return text_of(
       {{"schemaVersion", 1}, {"label", "stria conform"}, {"message", message}, {"color", color}});
 }

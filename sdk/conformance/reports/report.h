@@ -20,6 +20,8 @@ struct Report {
   std::string sha256;   // of the shared object; empty if it cannot be read
   double seconds = 0;
   bool isolated = false;  // the plugin ran in a process of its own
+  std::string device_id;  // the one that was asked for; empty: none was
+  double patience = 1;    // times each case's limit
   // Of the programs that cases ran; and those of them that the plugin leaves to the host.
   uint64_t kernels = 0, interpreted_kernels = 0;
   const std::vector<Case>* all = nullptr;

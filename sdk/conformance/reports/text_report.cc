@@ -4,6 +4,7 @@
 
 #include "reports/report.h"
 #include "stria/base/text.h"
+#include "suite/batches.h"
 
 namespace stria::conformance {
 namespace {
@@ -19,6 +20,9 @@ std::string quoted(const std::string& text) {
 // fails in thousands of cases, and says so in each.
 constexpr int kShownAlike = 3;
 
+// The group whose cases look at what was seen in all others.
+constexpr char kChecksGroup = 'V';
+
 // Each line of `text` behind `indent`.
 std::string indented(const std::string& text, const std::string& indent) {
   std::string out;
@@ -31,8 +35,16 @@ std::string indented(const std::string& text, const std::string& indent) {
 
 std::string command_for(const Report& report, const CaseResult& result) {
   const Case& c = (*report.all)[result.index];
-  return fmt::format("stria conform {}{} --level {} --only {}", quoted(report.directory),
-                     report.isolated ? " --isolated" : "", static_cast<int>(c.level), c.name);
+  std::string out = fmt::format("stria conform {}{} --level {}", quoted(report.directory),
+                                report.isolated ? " --isolated" : "", static_cast<int>(c.level));
+  if (!report.device_id.empty()) out += " --device " + quoted(report.device_id);
+  if (report.patience != 1) out += fmt::format(" --patience {}", report.patience);
+  // Some cases say what others have left behind: alone they find nothing.
+  if (c.name == end_of_group(c.group()))
+    out += fmt::format(" --only {}", c.group());
+  else if (c.group() != kChecksGroup)
+    out += fmt::format(" --only {}", c.name);
+  return out;
 }
 
 std::string device_text(const Report& report) {

@@ -58,17 +58,22 @@ std::vector<Case> all_cases(const std::filesystem::path& directory) {
   // After the shared cases of each group, the process is left in order.
   for (const Group& group : all_groups()) {
     Level level = kHighestLevel;
+    // The end of a process may wait for what any of its cases has begun: it has as much time as
+    // the longest of them.
+    auto limit = std::chrono::milliseconds(0);
     bool has_shared = false;
     for (const Case& c : out)
       if (c.group() == group.letter && c.place == Place::shared) {
         level = std::min(level, c.level);
+        limit = std::max(limit, c.limit);
         has_shared = true;
       }
     if (!has_shared) continue;
-    maker.add(group.letter, "ends", level,
-              "Ends the plugin's work; every other handle has been released and every event is "
-              "done.",
-              [](Subject& subject) -> Finding { return subject.end(); });
+    Case& ends = maker.add(group.letter, "ends", level,
+                           "Ends the plugin's work; every other handle has been released and every "
+                           "event is done.",
+                           [](Subject& subject) -> Finding { return subject.end(); });
+    ends.limit = std::max(limit, ends.limit);
   }
   std::set<std::string> names;
   for (const Case& c : out)

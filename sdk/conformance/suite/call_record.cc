@@ -3,8 +3,10 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 
+#include "stria/base/status.h"
 #include "stria/base/text.h"
 
 namespace stria::conformance {
@@ -57,8 +59,55 @@ CallRecord* CallRecord::create() {
   return memory == MAP_FAILED ? nullptr : static_cast<CallRecord*>(memory);
 }
 
-void CallRecord::forget_open_calls() {
+void FirstText::put(std::string_view what) {
+  int32_t none = empty;
+  if (!state.compare_exchange_strong(none, being_written)) return;
+  const size_t size = std::min<size_t>(what.size(), kFaultBytes - 1);
+  std::memcpy(text, what.data(), size);
+  text[size] = 0;
+  state = written;
+}
+
+std::string FirstText::get() const { return state == written ? text : ""; }
+
+std::string FirstText::take() {
+  std::string out = get();
+  // What is being written just now is for whoever comes next.
+  int32_t done = written;
+  if (!out.empty()) state.compare_exchange_strong(done, empty);
+  return out;
+}
+
+void CallRecord::forget_last_process() {
   for (OpenCall& call : open) call.slot = 0;
+  for (SlotRecord& slot : slots) {
+    slot.case_faults = 0;
+    slot.case_fault.state = FirstText::empty;
+    // One that died while it wrote would keep all others from saying theirs.
+    if (slot.fault.state == FirstText::being_written) slot.fault.state = FirstText::empty;
+  }
+}
+
+void CallRecord::add_fault(Slot slot, std::string_view what) {
+  SlotRecord& record = slots[static_cast<int>(slot)];
+  // The texts first: who sees the count finds them, but for those that are being written.
+  record.fault.put(what);
+  record.case_fault.put(what);
+  ++record.faults;
+  ++record.case_faults;
+}
+
+std::string CallRecord::take_case_fault() {
+  std::string out;
+  for (int i = 0; i < kSlots; ++i) {
+    SlotRecord& record = slots[i];
+    if (record.case_faults.exchange(0) == 0) continue;
+    std::string text = record.case_fault.take();
+    // Two threads at once, and the first has not written it yet.
+    if (text.empty()) text = fmt::format("{} broke a rule", name_of(static_cast<Slot>(i)));
+    if (out.empty()) out = std::move(text);
+  }
+  return out;
 }
 
 std::string CallRecord::open_calls() const {

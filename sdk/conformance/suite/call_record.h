@@ -25,13 +25,28 @@ bool must_not_block(Slot slot);
 // Longest text of a fault that is kept.
 inline constexpr int kFaultBytes = 400;
 
+// The first text that somebody has put there since it was last empty. Threads and processes share
+// it: one of them may die while it writes, so nobody waits for another.
+struct FirstText {
+  enum State : int32_t { empty, being_written, written };
+  std::atomic<int32_t> state;
+  char text[kFaultBytes];
+
+  void put(std::string_view what);
+  std::string get() const;  // "" if nothing is there, or not yet
+  std::string take();       // get(), and what was there is gone
+};
+
 struct SlotRecord {
   std::atomic<uint64_t> calls;
   std::atomic<uint64_t> failures;  // calls that returned an error
-  std::atomic<uint64_t> slow;  // of a slot that must not block: calls over kSlowNs of CPU-less time
+  std::atomic<uint64_t> slow;      // of a slot that must not block: calls over kSlowMs
   std::atomic<uint64_t> longest_ns;
   std::atomic<uint32_t> faults;  // rules of the boundary that a call broke
-  char fault[kFaultBytes];       // the first one; written by who makes `faults` 1
+  FirstText fault;               // the first one of all
+  // Of the running case: what an earlier one broke is not what this one is about.
+  std::atomic<uint32_t> case_faults;
+  FirstText case_fault;
 };
 
 // A call that has not come back.
@@ -46,19 +61,26 @@ struct CallRecord {
   char device[256];  // id and name of the device that was opened; "" if none was
   // Of the programs that cases ran; and those of them that the plugin leaves to the host.
   std::atomic<uint64_t> kernels, interpreted_kernels;
+  // The most bytes that device.allocate has refused with STRIA_OUT_OF_MEMORY in the running case.
+  std::atomic<uint64_t> refused_bytes;
   SlotRecord slots[kSlots];
   OpenCall open[kOpenCalls];
 
   // In shared, zeroed memory, for this process and the children it forks from now on; null if there
   // is none. It is never given back.
   static CallRecord* create();
-  void forget_open_calls();
+  // Before a process begins to use it: what the last one has left open or half written.
+  void forget_last_process();
+  // Writes down that a call of `slot` broke a rule.
+  void add_fault(Slot slot, std::string_view what);
+  // The first fault since the last call, which is forgotten; "" if there was none.
+  std::string take_case_fault();
   // "executor.copy, event.wait": what was called and has not come back; "" if nothing.
   std::string open_calls() const;
 };
 
 // A call that returns so late is not one that returns at once. A machine that is busy may take a
 // thread away for so long that one call looks slow: a rule is broken by several of a slot.
-inline constexpr uint64_t kSlowNs = 50'000'000;
+inline constexpr int kSlowMs = 50;  // times the user's patience
 
 }  // namespace stria::conformance

@@ -33,7 +33,7 @@ void add_check_cases(CaseMaker& maker) {
         [](Slot, const SlotRecord& record) -> Finding {
           if (record.faults > 0)
             return broken("{} of {} calls: {}", record.faults.load(), record.calls.load(),
-                          record.fault);
+                          record.fault.get());
           return {};
         });
     if (!must_not_block(slot)) continue;
@@ -44,7 +44,7 @@ void add_check_cases(CaseMaker& maker) {
           if (slow > kSlowCalls &&
               static_cast<double>(slow) > static_cast<double>(calls) * kSlowShare)
             return broken("{} took more than {} ms in {} of {} calls, {} ms at most",
-                          name_of(which), kSlowNs / 1'000'000, slow, calls,
+                          name_of(which), patience_ms(kSlowMs), slow, calls,
                           record.longest_ns / 1'000'000);
           return {};
         });

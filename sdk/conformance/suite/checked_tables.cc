@@ -6,11 +6,13 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
+#include <tuple>
 
 #include "stria/base/shown_text.h"
 #include "stria/base/status.h"
 #include "stria/hal/boundary/error.h"
 #include "stria/hal/boundary/sized.h"
+#include "suite/patience.h"
 
 namespace stria::conformance {
 namespace {
@@ -25,13 +27,6 @@ uint64_t now_ns() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                    std::chrono::steady_clock::now().time_since_epoch())
                                    .count());
-}
-
-void write_fault(Slot slot, const std::string& text) {
-  SlotRecord& record = g_record->slots[static_cast<int>(slot)];
-  if (record.faults.fetch_add(1) != 0) return;
-  const size_t size = std::min<size_t>(text.size(), kFaultBytes - 1);
-  std::memcpy(record.fault, text.data(), size);
 }
 
 // One call, from its begin to its return.
@@ -50,7 +45,8 @@ class Call {
     const uint64_t took = now_ns() - begin_;
     SlotRecord& record = g_record->slots[static_cast<int>(slot_)];
     ++record.calls;
-    if (must_not_block(slot_) && took > kSlowNs) ++record.slow;
+    if (must_not_block(slot_) && took / 1'000'000 >= static_cast<uint64_t>(patience_ms(kSlowMs)))
+      ++record.slow;
     uint64_t longest = record.longest_ns;
     while (took > longest && !record.longest_ns.compare_exchange_weak(longest, took)) {
     }
@@ -60,13 +56,13 @@ class Call {
   Call& operator=(const Call&) = delete;
 
   void threw(const std::string& what) const {
-    write_fault(slot_, fmt::format("{} lets an exception out ({})", name_of(slot_), what));
+    g_record->add_fault(slot_, fmt::format("{} lets an exception out ({})", name_of(slot_), what));
   }
   stria_error* take(stria_error* error) const {
     if (!error) return nullptr;
     ++g_record->slots[static_cast<int>(slot_)].failures;
     if (const std::string fault = fault_of(*error); !fault.empty())
-      write_fault(slot_, fmt::format("{} returns an error {}", name_of(slot_), fault));
+      g_record->add_fault(slot_, fmt::format("{} returns an error {}", name_of(slot_), fault));
     return error;
   }
 
@@ -75,6 +71,14 @@ class Call {
   const uint64_t begin_;
   OpenCall* open_ = nullptr;
 };
+
+void note_refusal(const stria_error* error, const stria_buffer_params* params) {
+  if (!error || !params || !fault_of(*error).empty() || error->code != STRIA_OUT_OF_MEMORY) return;
+  const uint64_t bytes = STRIA_SIZED(*params, bytes, uint64_t{0});
+  uint64_t most = g_record->refused_bytes;
+  while (bytes > most && !g_record->refused_bytes.compare_exchange_weak(most, bytes)) {
+  }
+}
 
 // Stands in for what a slot that threw has not returned.
 stria_error* thrown(Slot slot) {
@@ -90,7 +94,10 @@ struct Checked<kSlot, kTable, kMember> {
   static stria_error* call(Args... args) {
     const Call call(kSlot);
     try {
-      return call.take((g_plugin.*kTable.*kMember)(args...));
+      stria_error* const error = call.take((g_plugin.*kTable.*kMember)(args...));
+      if constexpr (kSlot == Slot::device_allocate)
+        note_refusal(error, std::get<1>(std::forward_as_tuple(args...)));
+      return error;
     } catch (abi::__forced_unwind&) {
       throw;
     } catch (const std::exception& e) {

@@ -26,6 +26,13 @@ constexpr size_t kOutputBytes = 4096;
 constexpr std::chrono::seconds kStartLimit{20};
 // From the last case's end to the end of the process.
 constexpr std::chrono::seconds kEndLimit{10};
+// From the end of a process's pipe to that of the process.
+constexpr std::chrono::seconds kPipeToEnd{2};
+// From a process's end to that of what it has left behind; the same in the end of a run.
+constexpr std::chrono::seconds kStrayLimit{10}, kLastStrayLimit{2};
+
+constexpr const char* kStraysStay =
+    "what it, or a case before it, has started goes on: these processes cannot be ended";
 
 // A process at work on a batch.
 struct Worker {
@@ -36,6 +43,7 @@ struct Worker {
   Clock::time_point until;       // when it hangs
   std::string messages, output;  // what has come and is not a whole line; the output's end
   CallRecord* record = nullptr;
+  std::filesystem::path scratch;  // made by the first case that asks for a folder
 };
 
 // Whether it is a zombie; it stays one.
@@ -82,19 +90,30 @@ class Run {
   Status run_waiting() {
     while (!waiting_.empty() || !workers_.empty()) {
       if (options_.stop && *options_.stop) {
-        for (Worker& worker : workers_) end_child(worker.child);
-        workers_.clear();
-        end_strays([](pid_t) { return false; });
+        end_all();
         stopped_ = true;
         break;
       }
       if (Status status = start_workers(); !status.ok()) {
-        for (Worker& worker : workers_) end_child(worker.child);
+        end_all();
         return status;
       }
       look();
     }
     return Status();
+  }
+
+  // Also after a stop was asked for: so in a short time.
+  void end_all() {
+    for (Worker& worker : workers_) end_child(worker.child);
+    end_strays([](pid_t) { return false; }, kLastStrayLimit, nullptr);
+    for (const Worker& worker : workers_) remove_scratch(worker);
+    workers_.clear();
+  }
+
+  static void remove_scratch(const Worker& worker) {
+    std::error_code error;
+    std::filesystem::remove_all(worker.scratch, error);
   }
 
   Status start_workers() {
@@ -106,13 +125,15 @@ class Run {
         if (std::none_of(workers_.begin(), workers_.end(),
                          [&](const Worker& other) { return other.record == record; }))
           worker.record = record;
-      worker.record->forget_open_calls();
+      worker.record->forget_last_process();
       SubjectOptions subject = options_.subject;
       subject.record = worker.record;
+      subject.scratch /= fmt::format("{}.{}", ::getpid(), next_worker_++);
+      worker.scratch = subject.scratch;
       STRIA_ASSIGN(worker.child, start_child([&](int pipe) {
                      run_cases_here(all_, worker.batch.cases, subject, pipe);
                    }));
-      worker.until = limit_of(worker) + kStartLimit;
+      worker.until = limit_of(worker) + patient(kStartLimit);
       workers_.push_back(std::move(worker));
     }
     return Status();
@@ -120,10 +141,14 @@ class Run {
 
   // When the case at worker.done hangs, if it begins now.
   Clock::time_point limit_of(const Worker& worker) const {
-    if (worker.done == worker.batch.cases.size()) return Clock::now() + kEndLimit;
-    const Case& c = all_[worker.batch.cases[worker.done]];
-    return Clock::now() +
-           std::chrono::duration_cast<Clock::duration>(c.limit * options_.subject.patience);
+    return Clock::now() + patient(worker.done == worker.batch.cases.size()
+                                      ? std::chrono::milliseconds(kEndLimit)
+                                      : all_[worker.batch.cases[worker.done]].limit);
+  }
+
+  // A limit as long as the user's patience makes it.
+  std::chrono::milliseconds patient(std::chrono::milliseconds limit) const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(limit * options_.subject.patience);
   }
 
   // Waits until a worker says something, or should have.
@@ -213,16 +238,23 @@ class Run {
     workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(position));
     const std::string open = worker.record->open_calls();
     take_output(worker);
-    const int status = ended ? wait_a_little(worker) : end_child(worker.child);
-    end_strays([this](pid_t pid) {
-      return std::any_of(workers_.begin(), workers_.end(),
-                         [pid](const Worker& other) { return other.child.pid == pid; });
-    });
-    if (worker.done == worker.batch.cases.size()) return;  // all have been said
+    if (ended) wait_a_little(worker);
+    const bool lives = ended && !has_ended(worker.child.pid);
+    const int status = end_child(worker.child);
+    const bool all_gone = end_strays_of_ended();
+    remove_scratch(worker);
+    if (worker.done == worker.batch.cases.size()) {
+      // All have been said. What goes on now is the last one's, as far as anybody can tell.
+      if (!all_gone) keep(worker, {worker.batch.cases.back(), Ending::hang, kStraysStay, "", 0});
+      return;
+    }
     const size_t index = worker.batch.cases[worker.done];
     const std::string where = open.empty() ? "" : ", in " + open;
     CaseResult result{index, Ending::crash, words_for(status) + where, "", 0};
-    if (!ended) {
+    if (lives || (WIFEXITED(status) && WEXITSTATUS(status) == kUnheard)) {
+      // Which call did it nobody knows: the process went on.
+      result.text = "closed a descriptor that is not its own: the pipe to the suite";
+    } else if (!ended) {
       const double seconds =
           std::chrono::duration<double>(all_[index].limit).count() * options_.subject.patience;
       result.ending = Ending::hang;
@@ -237,10 +269,25 @@ class Run {
     if (!rest.cases.empty() && !worker.batch.confirms) waiting_.push_front(std::move(rest));
   }
 
-  // The process has closed its pipe; it ends, or is ended.
-  static int wait_a_little(Worker& worker) {
-    for (int i = 0; i < 200 && !has_ended(worker.child.pid); ++i) ::usleep(10'000);
-    return end_child(worker.child);
+  // What workers that have ended left behind: see child.h. False, once, if some of it goes on.
+  bool end_strays_of_ended() {
+    // Where that was so once there is no use in waiting again and again.
+    const auto limit = strays_stay_ ? std::chrono::milliseconds(0) : patient(kStrayLimit);
+    const bool all_gone = end_strays(
+        [this](pid_t pid) {
+          return std::any_of(workers_.begin(), workers_.end(),
+                             [pid](const Worker& other) { return other.child.pid == pid; });
+        },
+        limit, options_.stop);
+    const bool is_new = !all_gone && !strays_stay_ && !(options_.stop && *options_.stop);
+    strays_stay_ |= is_new;
+    return !is_new;
+  }
+
+  // The process has closed its pipe: it is about to end.
+  void wait_a_little(const Worker& worker) const {
+    const Clock::time_point until = Clock::now() + patient(kPipeToEnd);
+    while (!has_ended(worker.child.pid) && Clock::now() < until) ::usleep(10'000);
   }
 
   CallRecord* sum() const {
@@ -257,7 +304,7 @@ class Run {
         to.failures += from.failures;
         to.slow += from.slow;
         to.longest_ns = std::max<uint64_t>(to.longest_ns, from.longest_ns);
-        if (to.faults == 0) std::copy(std::begin(from.fault), std::end(from.fault), to.fault);
+        if (const std::string fault = from.fault.get(); !fault.empty()) to.fault.put(fault);
         to.faults += from.faults;
       }
     }
@@ -272,6 +319,8 @@ class Run {
   std::vector<CallRecord*> records_;  // one for each process at once
   std::vector<Worker> workers_;
   std::map<size_t, CaseResult> results_;
+  int next_worker_ = 0;
+  bool strays_stay_ = false;  // some of what workers left behind could not be ended
   bool stopped_ = false;
 };
 

@@ -124,13 +124,21 @@ Status Subject::end() {
 
 Result<std::filesystem::path> Subject::scratch() {
   const std::filesystem::path folder =
-      options_.scratch / fmt::format("{}.{}", ::getpid(), scratches_++);
+      options_.scratch / fmt::format("{}.{}", ::getpid(), next_scratch_++);
   std::error_code error;
+  scratches_.push_back(folder);
   std::filesystem::create_directories(folder, error);
   if (error)
     return make_error(StatusCode::unavailable, "no folder '{}': {}", folder.string(),
                       error.message());
   return folder;
+}
+
+void Subject::remove_scratch() {
+  // What cannot be removed now goes with the process's folder, or with the run's.
+  std::error_code error;
+  for (const std::filesystem::path& folder : scratches_) std::filesystem::remove_all(folder, error);
+  scratches_.clear();
 }
 
 // ---- single slots

@@ -31,7 +31,7 @@ struct SubjectOptions {
   std::string device_id;            // empty: the first that is available
   CallRecord* record = nullptr;     // not null
   double patience = 1;              // times each limit, for slow machines
-  // Where cases may write; each gets a folder of its own there.
+  // Where cases may write; each gets a folder of its own there. Made when the first one asks.
   std::filesystem::path scratch;
   // The plugin in a process of its own (stria/hal/isolation/isolate.h). Cases that load the shared
   // object or ask it themselves do so here all the same.
@@ -87,8 +87,10 @@ class Subject {
   const hal::DeviceInfo& device_info() const { return device_info_; }
   // Gives back what open() made, in the right order; what is wrong with the end.
   Status end();
-  // A folder of the running case's own, empty.
+  // A folder of the running case's own, empty. It goes when the case has ended.
   Result<std::filesystem::path> scratch();
+  // All folders that scratch() has made, with what is in them.
+  void remove_scratch();
 
   // ---- shorter ways to single slots. A failure's message begins with the slot.
 
@@ -135,7 +137,8 @@ class Subject {
   hal::DeviceInfo device_info_;
   Driver driver_;
   Device device_;  // goes before the driver
-  int scratches_ = 0;
+  std::vector<std::filesystem::path> scratches_;
+  int next_scratch_ = 0;
 };
 
 // `count` bytes that depend on `seed` and look like nothing else.

@@ -10,6 +10,7 @@
 
 #include "stria/hal/boundary/error.h"
 #include "stria/runtime/host/host_functions.h"
+#include "suite/patience.h"
 
 namespace stria::conformance {
 namespace {
@@ -180,8 +181,9 @@ TestHost::~TestHost() {
   hosts().erase(table_.host);
 }
 
-std::string TestHost::taken(int patience_ms) const {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);
+std::string TestHost::taken(int milliseconds) const {
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms(milliseconds));
   while (true) {
     std::string now = services_.taken();
     if (now.empty() || std::chrono::steady_clock::now() >= end) return now;

@@ -35,8 +35,8 @@ class TestHost {
   // The same for calls of cache_put and cache_get, which fail with unavailable.
   void fail_cache(bool fail) { cache_fails_ = fail; }
   // What the plugin has taken and not given back: "1 kernel"; "" if nothing. Waits for up to
-  // `patience_ms` until that is so: work in flight holds memory.
-  std::string taken(int patience_ms = 0) const;
+  // `milliseconds`, times the user's patience, until that is so: work in flight holds memory.
+  std::string taken(int milliseconds = 0) const;
   int64_t allocations_held() const { return held_; }
   // How many kernels the interpreter has run for the plugin.
   uint64_t kernels_run() const { return kernels_run_; }

@@ -29,27 +29,29 @@ void send(int pipe, const Json& message) {
       "\n" + message.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   for (size_t done = 0; done < line.size();) {
     const ssize_t count = ::write(pipe, line.data() + done, line.size() - done);
-    if (count < 0 && errno != EINTR) ::_exit(1);
+    if (count < 0 && errno != EINTR) ::_exit(kUnheard);
     if (count > 0) done += static_cast<size_t>(count);
   }
 }
 
-// The first fault that is in `record` and was not there when `seen` were counted; "" if there is
-// none.
-std::string new_fault(const CallRecord& record, std::vector<uint32_t>& seen) {
-  std::string out;
-  seen.resize(kSlots);
-  for (int i = 0; i < kSlots; ++i) {
-    const uint32_t now = record.slots[i].faults;
-    if (now != seen[static_cast<size_t>(i)] && out.empty()) out = record.slots[i].fault;
-    seen[static_cast<size_t>(i)] = now;
-  }
-  return out;
+// Buffers that a case may hold at once: one of this share of the device's memory may be too many.
+constexpr uint64_t kBuffersAtOnce = 4;
+
+// What a case found; that a small device has no memory for it is no fault of the plugin's.
+Finding judged(Finding finding, const Subject& subject) {
+  const uint64_t memory = subject.device_info().memory_bytes;
+  const uint64_t refused = subject.options().record->refused_bytes;
+  if (finding.ending() != Ending::fail || finding.code() != StatusCode::out_of_memory ||
+      memory == 0 || refused <= memory / kBuffersAtOnce)
+    return finding;
+  return Finding::unsupported(fmt::format(
+      "the device has {} bytes of memory, and the case asks for {} at once", memory, refused));
 }
 
 Finding run_once(const Case& c, Subject& subject) {
+  subject.options().record->refused_bytes = 0;
   try {
-    return c.run(subject);
+    return judged(c.run(subject), subject);
   } catch (const std::bad_alloc&) {
     return make_error(StatusCode::out_of_memory, "the suite has no memory left for this case");
   } catch (const std::exception& error) {
@@ -59,7 +61,7 @@ Finding run_once(const Case& c, Subject& subject) {
 
 // Waits until the plugin holds at most `before` allocations; how many it holds in the end.
 int64_t held(const TestHost& host, int64_t before) {
-  const auto end = Clock::now() + std::chrono::milliseconds(kLeakPatienceMs);
+  const auto end = Clock::now() + std::chrono::milliseconds(patience_ms(kLeakPatienceMs));
   while (host.allocations_held() > before && Clock::now() < end) ::usleep(1000);
   return host.allocations_held();
 }
@@ -91,8 +93,6 @@ Finding run_case(const Case& c, Subject& subject) {
 void run_cases_here(const std::vector<Case>& all, const std::vector<size_t>& cases,
                     const SubjectOptions& options, int pipe) {
   Subject subject(options);
-  std::vector<uint32_t> seen;
-  new_fault(*options.record, seen);
   const pid_t own = ::getpid();
   for (const size_t index : cases) {
     const Case& c = all[index];
@@ -102,7 +102,9 @@ void run_cases_here(const std::vector<Case>& all, const std::vector<size_t>& cas
     Finding finding = run_case(c, subject);
     // A copy of this process that the plugin has forked has nothing to say.
     if (::getpid() != own) ::_exit(0);
-    std::string fault = new_fault(*options.record, seen);
+    // A whole copy of the plugin may lie there: beside those of all other cases it fills disks.
+    subject.remove_scratch();
+    std::string fault = options.record->take_case_fault();
     if (const std::string misuse = TestHost::take_misuse(); fault.empty()) fault = misuse;
     if (!fault.empty() && is_good(finding.ending())) finding = Finding(broken("{}", fault));
     // What a call broke may be why the case fails.

@@ -18,6 +18,9 @@ namespace stria::conformance {
 [[noreturn]] void run_cases_here(const std::vector<Case>& all, const std::vector<size_t>& cases,
                                  const SubjectOptions& options, int pipe);
 
+// Its exit code when nobody can hear it any more: the plugin has closed the pipe.
+inline constexpr int kUnheard = 119;
+
 struct WorkerMessage {
   enum class Kind { begin, end };
   Kind kind = Kind::begin;

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -37,12 +39,15 @@ std::atomic<int> stop_signal{0};
 constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 void take_stop_signals() {
-  struct sigaction action{};
+  struct sigaction action{}, before{};
   action.sa_handler = [](int number) {
     stop_signal = number;
     stop = true;
   };
-  for (const int number : kStopSignals) ::sigaction(number, &action, nullptr);
+  for (const int number : kStopSignals)
+    // What is ignored (nohup) stays so.
+    if (::sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+      ::sigaction(number, &action, nullptr);
 }
 
 // Ends as the signal would have ended it.
@@ -50,6 +55,8 @@ void end_by_signal() {
   if (const int number = stop_signal; number != 0) {
     ::signal(number, SIG_DFL);
     ::raise(number);
+    // The first process of a container is not ended so.
+    ::_exit(128 + number);
   }
 }
 
@@ -57,21 +64,31 @@ void end_by_signal() {
 class ScratchFolder {
  public:
   ScratchFolder() {
-    std::string name = (fs::temp_directory_path() / "stria-conform-XXXXXX").string();
-    if (::mkdtemp(name.data())) path_ = name;
+    std::error_code error;
+    const fs::path place = fs::temp_directory_path(error);  // $TMPDIR, which may be none
+    std::string name = (place / "stria-conform-XXXXXX").string();
+    if (error)
+      failure_ = fmt::format("no folder for temporary files ($TMPDIR): {}", error.message());
+    else if (::mkdtemp(name.data()))
+      path_ = name;
+    else
+      failure_ =
+          fmt::format("no folder can be made in '{}': {}", place.string(), std::strerror(errno));
   }
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
   ~ScratchFolder() { remove(); }
-  // Before the end of a process that runs no destructors.
+  // Before what may end the process without destructors: a signal, a closed pipe.
   void remove() const {
     std::error_code error;
     if (!path_.empty()) fs::remove_all(path_, error);
   }
   const fs::path& path() const { return path_; }
+  const std::string& failure() const { return failure_; }  // why there is none
 
  private:
   fs::path path_;
+  std::string failure_;
 };
 
 // "AMD EPYC 9R14, 8 cores, 23 GiB, Linux 6.1".
@@ -178,14 +195,11 @@ Outcome conform(const ConformOptions& options) {
     print_list(all, which);
     return Outcome();
   }
-  const ScratchFolder scratch;
-  if (scratch.path().empty())
-    return Outcome(ExitCode::program,
-                   make_error(StatusCode::unavailable, "no folder can be made in '{}'",
-                              fs::temp_directory_path().string()));
-
   const auto begin = Clock::now();
   take_stop_signals();
+  const ScratchFolder scratch;
+  if (scratch.path().empty())
+    return Outcome(ExitCode::program, make_error(StatusCode::unavailable, "{}", scratch.failure()));
   RunOptions run;
   run.subject = {directory,        options.device, nullptr,
                  options.patience, scratch.path(), options.isolated};
@@ -197,6 +211,7 @@ Outcome conform(const ConformOptions& options) {
     run.progress = [&line](size_t done, size_t count) { line.show(done, count); };
     STRIA_OR_FAIL(result, ExitCode::program, run_cases(all, which, run));
   }
+  scratch.remove();
   apply_expected(expected, today(), all, result.cases);
   Report report;
   describe(directory, report);
@@ -204,6 +219,8 @@ Outcome conform(const ConformOptions& options) {
   report.kernels = result.record->kernels;
   report.interpreted_kernels = result.record->interpreted_kernels;
   report.isolated = options.isolated;
+  report.device_id = options.device;
+  report.patience = options.patience;
   report.suite = "stria " STRIA_VERSION;
   report.machine = machine();
   report.day = today();
@@ -216,10 +233,12 @@ Outcome conform(const ConformOptions& options) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   if (result.stopped) {
     std::fflush(stdout);
-    scratch.remove();
     end_by_signal();
   }
   STRIA_FAIL_IF(write_reports(options, report));
+  // One that came after the last case.
+  if (stop) std::fflush(stdout);
+  end_by_signal();
   if (report.verdict.holds()) return Outcome();
   return Outcome(ExitCode::device,
                  make_error(StatusCode::failed_precondition, "{} does not reach level {}: {}",
