@@ -10,7 +10,8 @@ namespace stria {
 namespace {
 
 bool is_counted(std::string_view unit) {
-  constexpr std::string_view kMeasured[] = {"cycles", "instructions", "times", "part", "parts"};
+  constexpr std::string_view kMeasured[] = {"cycles", "instructions", "times",
+                                            "part",   "parts",        "bytes per cycle"};
   return std::find(std::begin(kMeasured), std::end(kMeasured), unit) == std::end(kMeasured);
 }
 

@@ -8,6 +8,7 @@
 #include "stria/base/text.h"
 #include "stria/hwmodel/energy_table.h"
 #include "stria/hwmodel/model_fields.h"
+#include "stria/hwmodel/model_overlay.h"
 #include "stria/hwmodel/object_reader.h"
 #include "stria/template/json_text.h"
 
@@ -37,11 +38,21 @@ void strip_sources(json& value) {
   for (json& child : value) strip_sources(child);
 }
 
+struct Overlay {
+  PlacedText text;
+  json values;
+};
+
 // Where each field of a merged model is from.
 class OriginReader {
  public:
-  OriginReader(const json& file, const PlacedText& file_text, const json& device)
-      : file_(file), file_text_(file_text), file_lines_({&file_text}), device_(device) {}
+  OriginReader(const json& file, const PlacedText& file_text, const json& device,
+               const std::vector<Overlay>& overlays)
+      : file_(file),
+        file_text_(file_text),
+        file_lines_({&file_text}),
+        device_(device),
+        overlays_(overlays) {}
 
   // `merged` has no sources. A list of units' names is one field; other lists are looked into.
   void read(const json& merged, const std::string& pointer,
@@ -66,6 +77,13 @@ class OriginReader {
 
   FieldOrigin origin_of(const std::string& pointer, bool number) const {
     FieldOrigin out;
+    const json::json_pointer at(pointer);
+    for (auto overlay = overlays_.rbegin(); overlay != overlays_.rend(); ++overlay) {
+      if (!overlay->values.contains(at)) continue;
+      out.place = PlacedTexts({&overlay->text}).line_of(pointer);
+      if (number) out.source = source_of(overlay->values, pointer);
+      return out;
+    }
     if (!file_.contains(json::json_pointer(pointer))) {
       out.device = {pointer};
       if (number) out.source = device_source(pointer);
@@ -102,6 +120,7 @@ class OriginReader {
   const PlacedText& file_text_;
   const PlacedTexts file_lines_;
   const json& device_;
+  const std::vector<Overlay>& overlays_;
 };
 
 // Each number's source, beside it: {"size_KiB": 48, "source": {"size_KiB": "sysfs"}}.
@@ -167,6 +186,41 @@ int64_t HardwareModel::vector_lanes(int64_t element_bytes, std::string_view unit
   return 1;
 }
 
+namespace {
+
+// Of the unit, or of the first one whose facts are not the defaults.
+template <typename Facts>
+const Facts& facts_of(const std::vector<ExecutionUnit>& executors, std::string_view unit,
+                      Facts UnitCalibration::* kind) {
+  static const Facts defaults;
+  const Facts* measured = &defaults;
+  for (const ExecutionUnit& executor : executors) {
+    const Facts& facts = executor.calibration.*kind;
+    if (executor.name == unit) return facts;
+    if (measured == &defaults && facts != defaults) measured = &facts;
+  }
+  return *measured;
+}
+
+}  // namespace
+
+const CoreFacts& HardwareModel::core_facts(std::string_view unit) const {
+  return facts_of(executors, unit, &UnitCalibration::core);
+}
+
+const GroupFacts& HardwareModel::group_facts(std::string_view unit) const {
+  return facts_of(executors, unit, &UnitCalibration::group);
+}
+
+int64_t HardwareModel::cache_line_bytes() const {
+  const MemoryUnit* nearest = nullptr;
+  for (const MemoryUnit& memory : memories)
+    if (memory.policy == MemoryPolicy::lru && memory.line_bytes > 0 &&
+        (!nearest || memory.size_bytes < nearest->size_bytes))
+      nearest = &memory;
+  return nearest ? nearest->line_bytes : static_cast<int64_t>(core_facts().cache_line_bytes);
+}
+
 std::vector<std::string> HardwareModel::numbers_without_source() const {
   std::vector<std::string> out;
   for (const auto& [pointer, origin] : origins_)
@@ -200,7 +254,8 @@ std::string HardwareModel::explain() const {
 }
 
 Result<HardwareModel> load_hardware_model(const SourceText& file, const TemplateSettings& settings,
-                                          std::string_view device_json) {
+                                          std::string_view device_json,
+                                          const std::vector<SourceText>& overlay_files) {
   json values = settings_as_json(settings);
   json device = json::object();
   const SourceText device_source{"device properties", std::string(device_json)};
@@ -215,11 +270,23 @@ Result<HardwareModel> load_hardware_model(const SourceText& file, const Template
   STRIA_ASSIGN(json own, parse_json_template(file, values, &file_text.places));
   json merged = device;
   overlay(merged, own);
+  std::vector<Overlay> overlays(overlay_files.size());
+  std::vector<const PlacedText*> placed = {&file_text, &device_text};
+  for (size_t i = 0; i < overlays.size(); ++i) {
+    overlays[i].text.source = &overlay_files[i];
+    STRIA_ASSIGN(overlays[i].values, parse_json_text(overlay_files[i], &overlays[i].text.places));
+    STRIA_RETURN_IF_ERROR(overlay_target(overlay_files[i]).status());
+    overlays[i].values.erase(kOverlayOf);
+    STRIA_RETURN_IF_ERROR(
+        check_overlay_units(merged, overlays[i].values, PlacedTexts({&overlays[i].text})));
+    overlay(merged, overlays[i].values);
+    placed.insert(placed.begin(), &overlays[i].text);
+  }
   HardwareModel model;
-  const PlacedTexts texts({&file_text, &device_text});
+  const PlacedTexts texts(placed);
   STRIA_RETURN_IF_ERROR(read_model_fields(texts, merged, model));
   strip_sources(merged);
-  OriginReader(own, file_text, device).read(merged, "", model.origins_);
+  OriginReader(own, file_text, device, overlays).read(merged, "", model.origins_);
   STRIA_RETURN_IF_ERROR(fill_energies(file, texts, model, merged, model.origins_));
   write_sources(model.origins_, merged);
   model.merged_ = std::make_shared<const json>(std::move(merged));

@@ -229,6 +229,14 @@ class HardwareModel {
   // Every unit with its count.
   std::map<std::string, int64_t> units() const;
 
+  // What costs and passes know of the execution unit beside its rates. If `unit` is empty or the
+  // model lacks it: of the first unit, in name order, whose numbers are not the defaults; else the
+  // defaults.
+  const CoreFacts& core_facts(std::string_view unit = {}) const;
+  const GroupFacts& group_facts(std::string_view unit = {}) const;
+  // Bytes of a line of the nearest cache that says so (the smallest one), or of the core's facts.
+  int64_t cache_line_bytes() const;
+
   // Lanes of a vector with elements of `element_bytes`, on the first execution unit (in name order)
   // that has vectors, or on `unit` if that is not empty; 1 if the model gives no vectors.
   int64_t vector_lanes(int64_t element_bytes, std::string_view unit = {}) const;
@@ -246,18 +254,21 @@ class HardwareModel {
 
  private:
   friend Result<HardwareModel> load_hardware_model(const SourceText&, const TemplateSettings&,
-                                                   std::string_view);
+                                                   std::string_view,
+                                                   const std::vector<SourceText>&);
   std::shared_ptr<const nlohmann::json> merged_;
   std::map<std::string, FieldOrigin> origins_;
 };
 
 // Renders and reads the model in `file`. `device_json` is what a device reports about itself, in
 // the same schema ("" = nothing). Its fields fill in what the file leaves out; the file's fields
-// win. An array counts as one field. Unknown keys, wrong types and sizes out of range are errors
+// win, and those of `overlays` (model_overlay.h) win over both, the last one first. An array counts
+// as one field. Unknown keys, wrong types and sizes out of range are errors
 // that name file, line, JSON pointer and the closest right name. Thread-safe.
 Result<HardwareModel> load_hardware_model(const SourceText& file,
                                           const TemplateSettings& settings = {},
-                                          std::string_view device_json = {});
+                                          std::string_view device_json = {},
+                                          const std::vector<SourceText>& overlays = {});
 
 // A model without units: everything is unknown. For tests and for passes run without a model.
 HardwareModel empty_hardware_model();

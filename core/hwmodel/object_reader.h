@@ -21,6 +21,8 @@ namespace stria {
 
 // The key that says where an object's numbers are from.
 inline constexpr const char* kSource = "source";
+// The key of an overlay that says whose numbers it has (model_overlay.h).
+inline constexpr const char* kOverlayOf = "overlay_of";
 
 // Larger than any machine's clock, latency or number of units; keeps products of two such numbers
 // inside int64.

@@ -285,7 +285,13 @@ int64_t widest_element_bytes(const Block& block) {
   return bytes;
 }
 
+int64_t fewest_lane_points(const HardwareModel& model, int64_t min_range) {
+  const double fact = model.core_facts().fewest_lane_points;
+  return std::max<int64_t>(2, min_range > 0 ? min_range : static_cast<int64_t>(fact));
+}
+
 VectorChoice choose_vector(const Block& block, const HardwareModel& model, int64_t min_range) {
+  min_range = fewest_lane_points(model, min_range);
   VectorChoice choice;
   choice.lanes = model.vector_lanes(widest_element_bytes(block));
   if (choice.lanes <= 1 || !is_leaf(block)) return choice;

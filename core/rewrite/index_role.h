@@ -91,10 +91,13 @@ struct VectorChoice {
 // The index whose points become lanes. It is an output index with stride 1 in every written tensor
 // and 0 or 1 in every tensor read. If there is none, and all written tensors aggregate, it is a
 // reduction index with stride 0 or 1 in every tensor read and 1 in at least one. Among several it
-// is the longest, and then the first in block order. Its range must be at least `min_range`. There
-// is none if `block` holds other blocks or specials.
+// is the longest, and then the first in block order. Its range must be at least
+// fewest_lane_points(model, min_range). There is none if `block` holds other blocks or specials.
 VectorChoice choose_vector(const stripe::Block& block, const HardwareModel& model,
                            int64_t min_range);
+
+// `min_range`, or what the model's calibration says if that is 0; at least 2.
+int64_t fewest_lane_points(const HardwareModel& model, int64_t min_range);
 
 // Bytes of the widest element type that the block's refinements, aggregations and statements use.
 int64_t widest_element_bytes(const stripe::Block& block);

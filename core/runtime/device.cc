@@ -10,6 +10,7 @@
 #include "stria/passes/all_passes.h"
 #include "stria/runtime/compile_driver.h"
 #include "stria/runtime/device_state.h"
+#include "stria/runtime/host/hw_overlays.h"
 #include "stria/runtime/host/intrinsics.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/plugin_pass.h"
@@ -36,7 +37,8 @@ DeviceInfo public_info(const hal::DeviceInfo& info, std::string plugin, std::str
 }
 
 Result<Device> Inside::open(const hal::Plugin& plugin, std::string_view device_id,
-                            std::string selector) {
+                            std::string selector,
+                            const std::vector<std::filesystem::path>& overlays) {
   auto state = std::make_shared<Device::State>();
   state->plugin = plugin;
   STRIA_ASSIGN(state->device, plugin.open(device_id));
@@ -46,7 +48,9 @@ Result<Device> Inside::open(const hal::Plugin& plugin, std::string_view device_i
   if (selector.empty()) selector = state->name;
   state->info = public_info(info, plugin.id(), std::move(selector));
   STRIA_ASSIGN(const SourceText hw_text, plugin.read_hw_model(info.kind));
-  STRIA_ASSIGN(state->model, load_hardware_model(hw_text, {}, info.properties));
+  STRIA_ASSIGN(const std::vector<SourceText> overlay_files,
+               hw_overlays(plugin.directory(), plugin.id(), info.name, overlays));
+  STRIA_ASSIGN(state->model, load_hardware_model(hw_text, {}, info.properties, overlay_files));
   STRIA_RETURN_IF_ERROR(check_micro_kernels(state->model, plugin.id()));
   STRIA_ASSIGN(state->pipeline_source.text, plugin.read_pipeline(info.kind));
   state->pipeline_source.of_manifest = true;

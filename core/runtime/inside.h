@@ -48,7 +48,8 @@ struct Inside {
   // Opens the device, reads its model and pipeline and checks both. `selector` is what opens it
   // again; empty: "plugin:id".
   static Result<Device> open(const hal::Plugin& plugin, std::string_view device_id,
-                             std::string selector = {});
+                             std::string selector = {},
+                             const std::vector<std::filesystem::path>& hw_overlays = {});
   static const hal::Device& hal_device(const Device& device);
   static const HardwareModel& model(const Device& device);
   // Those of the device's own pipeline, and that file's name.

@@ -214,7 +214,8 @@ bool is_software(const Candidate& candidate) { return candidate.info->kind == "s
 // Notes on its pipeline go to the log.
 Result<Device> open_device(const Candidate& candidate, const std::string& name,
                            const RuntimeOptions& options) {
-  STRIA_ASSIGN(Device device, Inside::open(candidate.record->plugin, candidate.info->id, name));
+  STRIA_ASSIGN(Device device, Inside::open(candidate.record->plugin, candidate.info->id, name,
+                                           options.hw_overlays));
   if (options.log)
     for (const std::string& note : Inside::pipeline_notes(device))
       options.log(LogLevel::warning, fmt::format("{}: {}", Inside::pipeline_name(device), note));

@@ -30,6 +30,10 @@ struct RuntimeOptions {
   // Ids of the plugins to load, empty for all; the others are neither loaded nor listed.
   std::vector<std::string> only_plugins;
   std::map<std::string, std::string> plugin_options;  // plugin id -> JSON object for the plugin
+  // Files with numbers that refine the hardware model of each device that is opened, as
+  // `stria calibrate` writes them. Those in hw/overlays of the plugin and in $STRIA_HW_DIR (else
+  // ~/.config/stria/hw) that are for the device are read besides, and before these.
+  std::vector<std::filesystem::path> hw_overlays;
   unsigned threads = 0;  // of the host, for plugins; 0: $STRIA_THREADS, or all usable cores
   // The limit for each step of loading in which code of a plugin runs, for opening a device and for
   // making its compiler. A plugin that hangs costs this much.

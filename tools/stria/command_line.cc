@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that includes CLI11, which is costly to compile.
+// This file and wrong_options.cc include CLI11, which is costly to compile.
 #include "command_line.h"
 
 #include <fmt/format.h>
@@ -9,11 +9,13 @@
 #include <chrono>
 #include <cstdint>
 
+#include "inputs/open_device.h"
 #include "message.h"
 #include "stria/base/number_text.h"
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/runtime/runtime.h"
+#include "wrong_options.h"
 
 namespace stria::command {
 namespace {
@@ -65,7 +67,14 @@ void add_repeated(CLI::App* app, const char* name, std::vector<std::string>& val
   app->add_option(name, values, help)->type_name(kind)->allow_extra_args(false)->take_all();
 }
 
+// A file of numbers for the model of the device.
+void add_hw(CLI::App* app) {
+  add_repeated(app, "--hw", hw_overlay_files(), "refines its hardware model; see calibrate",
+               "FILE");
+}
+
 CLI::Option* add_device(CLI::App* app, std::string& device) {
+  add_hw(app);
   return app->add_option("--device", device, "which device; see Selectors below")
       ->type_name("SEL")
       ->required();
@@ -304,10 +313,18 @@ void define(CLI::App* app, CompileOptionsText& options) {
   app->add_option("--dump-dir", options.dump_dir,
                   "write every stage there, NN_name.tile and .stripe, and the kernels' sources")
       ->type_name("DIR");
-  app->add_option("-o,--output", options.output,
-                  "file for the device Stripe, or the Tile; - is stdout")
-      ->type_name("OUT")
-      ->required();
+  CLI::Option* output = app->add_option("-o,--output", options.output,
+                                        "file for the device Stripe, or the Tile; - is stdout")
+                            ->type_name("OUT")
+                            ->required();
+  app->add_flag_callback(
+      "--explain-cost",
+      [&options, output] {
+        options.explain_cost = true;
+        output->required(false);
+      },
+      "run the program on random inputs, and print for each kernel the time that the hardware "
+      "model predicts beside the one that is measured; --output may be left out then");
   app->add_option("--function", options.function, "function to compile, if the file has several")
       ->type_name("NAME");
   app->add_flag("--fast-math", options.fast_math,
@@ -326,6 +343,8 @@ void define(CLI::App* app, CompileOptionsText& options) {
       "matmul.stripe\n"
       "  stria compile matmul.tile --device llvm_cpu --shape A=64,32:fp16 --shape B=32,16:fp16 \\\n"
       "      --dump-dir stages -o matmul.stripe\n"
+      "  stria compile matmul.tile --device llvm_cpu --shape A=512,512 --shape B=512,512 \\\n"
+      "      --explain-cost\n"
       "  stria compile --to tile model.onnx --dump-dir weights -o model.tile\n"
       "  stria run model.tile --device llvm_cpu --input-dir weights --input In_image=image.npy");
 }
@@ -384,6 +403,7 @@ void define(CLI::App* app, HwOptions& options) {
                   "what this device reports fills what the model leaves out; see Selectors below")
       ->type_name("SEL");
   add_repeated(app, "--set", options.settings, "parameter of the model", "NAME=VALUE");
+  add_hw(app);
   app->add_flag("--json", options.json, "print the merged model as JSON");
   app->add_flag("--require-sources", options.require_sources,
                 "fail if the model does not say of a number where it is from");
@@ -398,6 +418,26 @@ void define(CLI::App* app, HwOptions& options) {
       "  stria hw accelerator.json\n"
       "  stria hw accelerator.json --set NUM_SRAM=16 --json\n"
       "  stria hw --device llvm_cpu");
+}
+
+void define(CLI::App* app, CalibrateCommand& options) {
+  app->add_option("DEVICE", options.device, "which device; see Selectors below")->required();
+  app->add_option("-o,--output", options.output,
+                  "file for the numbers; - is stdout (default: one for this device in "
+                  "$STRIA_HW_DIR or ~/.config/stria/hw, read whenever the device is opened)")
+      ->type_name("OUT");
+  add_integer(app, "--seconds", options.seconds, 1, 3600, "how long programs run, together")
+      ->default_str(std::to_string(options.seconds));
+  app->add_flag("--rates", options.rates, "fit rates, too, that were measured already");
+  app->add_flag("--all-kernels", options.all_kernels, "print every kernel");
+  app->footer(
+      std::string(
+          "\nRuns a fixed set of programs, and fits those numbers of the hardware model that "
+          "are estimates,\nuntil it predicts what each kernel took. If the times vary too "
+          "much, nothing is written.\n") +
+      kSelectors +
+      "\n\nExamples:\n  stria calibrate llvm_cpu\n  stria calibrate opencl:0 -o my_gpu.json\n"
+      "  stria run matmul.tile --device opencl:0 --hw my_gpu.json --input-dir data");
 }
 
 void define(CLI::App* app, FmtOptions& options) {
@@ -599,37 +639,6 @@ void define(CLI::App* app, OpsOptions& options) {
       "\nExamples:\n  stria ops\n  stria ops Conv Resize\n  stria ops --json");
 }
 
-// The first word that looks like an option of `app` and is none, said with the nearest one; "" if
-// there is no such word. CLI11 complains of what is missing before it looks at what is wrong.
-std::string unknown_option(const CLI::App& app, int count, const char* const* arguments) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options())
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  for (int n = 1; n < count; ++n) {
-    std::string word = arguments[n];
-    if (word == "--") break;
-    if (word.rfind("--", 0) != 0) continue;
-    word = word.substr(0, word.find('='));
-    if (std::find(names.begin(), names.end(), word) == names.end())
-      return fmt::format("there is no option '{}'{}", shown_name(word), did_you_mean(word, names));
-  }
-  return "";
-}
-
-// The first option that takes a file or a folder and was given none; "" if there is none. To a verb
-// an empty name is an option that was not given.
-std::string option_without_file(const CLI::App& app) {
-  for (const char* name :
-       {"--hw", "--pipeline", "--report", "--dump-dir", "--repro-dir", "--scalesim-topology",
-        "--run-repro", "--output", "--input-dir", "--labels", "--check-kernels"}) {
-    const CLI::Option* option = app.get_option_no_throw(name);
-    if (option == nullptr) continue;
-    const std::vector<std::string> given = option->results();
-    if (std::find(given.begin(), given.end(), "") != given.end()) return name;
-  }
-  return "";
-}
-
 }  // namespace
 
 CommandLine parse_command_line(int count, const char* const* arguments) {
@@ -669,7 +678,6 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   CLI::App* sim_app =
       app.add_subcommand("sim", "run a program on a simulated accelerator: cycles and energy");
   define(sim_app, sim_options);
-
   ShowOptions show_options;
   CLI::App* show_app =
       app.add_subcommand("show", "say what is in a program: nodes, sizes, operations, weights");
@@ -685,6 +693,10 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   CLI::App* conform_app =
       app.add_subcommand("conform", "try whether a plugin does all that is asked of it");
   define(conform_app, conform_options);
+  CalibrateCommand calibrate_options;
+  CLI::App* calibrate_app = app.add_subcommand(
+      "calibrate", "measure a device, and write what its hardware model should say");
+  define(calibrate_app, calibrate_options);
 
   CommandLine out;
   for (CLI::App* verb : app.get_subcommands({})) {
@@ -734,8 +746,8 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
        {&run_options.program, &compile_options.program, &sim_options.program, &show_options.program,
         &opt_options.file, &grad_options.file, &reduce_options.file, &hw_options.model})
     if (*file == "-") *file = "/dev/stdin";
-  for (std::string& file : fmt_options.files)
-    if (file == "-") file = "/dev/stdin";
+  std::replace(fmt_options.files.begin(), fmt_options.files.end(), std::string("-"),
+               std::string("/dev/stdin"));
   if (devices_app->parsed()) out.verb = devices_options;
   if (doctor_app->parsed()) out.verb = doctor_options;
   if (run_app->parsed()) out.verb = run_options;
@@ -750,6 +762,7 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
   if (ops_app->parsed()) out.verb = ops_options;
   if (new_plugin_app->parsed()) out.verb = new_plugin_options;
   if (conform_app->parsed()) out.verb = conform_options;
+  if (calibrate_app->parsed()) out.verb = calibrate_options;
   if (!out.verb) {
     out.text = app.help();
     out.code = ExitCode::usage;

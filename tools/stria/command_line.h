@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "audience.h"
+#include "verbs/calibrate.h"
 #include "verbs/compile.h"
 #include "verbs/conform.h"
 #include "verbs/devices.h"
@@ -24,9 +25,10 @@
 
 namespace stria::command {
 
-using Verb = std::variant<DevicesOptions, DoctorOptions, RunOptions, CompileOptionsText, OptOptions,
-                          HwOptions, FmtOptions, GradOptions, ReduceOptions, SimOptions,
-                          ShowOptions, OpsOptions, NewPluginOptions, ConformOptions>;
+using Verb =
+    std::variant<DevicesOptions, DoctorOptions, RunOptions, CompileOptionsText, OptOptions,
+                 HwOptions, FmtOptions, GradOptions, ReduceOptions, SimOptions, ShowOptions,
+                 OpsOptions, NewPluginOptions, ConformOptions, CalibrateCommand>;
 
 struct CommandLine {
   std::optional<Verb> verb;

@@ -35,6 +35,7 @@ Outcome dispatch(const Verb& verb) {
     Outcome operator()(const OpsOptions& options) const { return ops(options); }
     Outcome operator()(const NewPluginOptions& options) const { return new_plugin(options); }
     Outcome operator()(const ConformOptions& options) const { return conform(options); }
+    Outcome operator()(const CalibrateCommand& options) const { return calibrate(options); }
   };
   return std::visit(Dispatch{}, verb);
 }

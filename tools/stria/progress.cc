@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "stria/base/shown_text.h"
@@ -24,13 +25,28 @@ Progress::~Progress() {
   thread_.join();
 }
 
+void Progress::tell(std::string_view what, double part) {
+  std::lock_guard lock(mutex_);
+  what_ = what;
+  part_ = part;
+}
+
 void Progress::show() {
   const auto begin = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   bool shown = false;
   while (!ended_.wait_for(lock, interval_, [this] { return end_; })) {
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-    std::fprintf(stderr, "\r%s … %.0f s", shown_name(what_).c_str(), time.count());
+    if (part_ < 0) {
+      std::fprintf(stderr, "\r%s … %.0f s", shown_name(what_).c_str(), time.count());
+    } else {
+      constexpr int kWidth = 24;
+      const int done = static_cast<int>(std::clamp(part_, 0.0, 1.0) * kWidth);
+      std::fprintf(stderr, "\r\x1b[K[%s%s] %3.0f%% %.0f s  %s",
+                   std::string(static_cast<size_t>(done), '#').c_str(),
+                   std::string(static_cast<size_t>(kWidth - done), '.').c_str(), part_ * 100,
+                   time.count(), shown_name(what_).c_str());
+    }
     shown = true;
   }
   if (shown) std::fputs("\r\x1b[K", stderr);

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 
 namespace stria::command {
@@ -15,12 +16,15 @@ class Progress {
  public:
   explicit Progress(std::string what, std::chrono::milliseconds interval = std::chrono::seconds(1));
   ~Progress();  // clears the line
+  // What is done now, and which part of all is done, 0 to 1: shown as a bar.
+  void tell(std::string_view what, double part);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
  private:
   void show();
-  const std::string what_;
+  std::string what_;  // guarded by mutex_
+  double part_ = -1;  // likewise; below 0: not known
   const std::chrono::milliseconds interval_;
   std::mutex mutex_;
   std::condition_variable ended_;

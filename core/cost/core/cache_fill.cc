@@ -146,7 +146,7 @@ std::optional<size_t> along_written(const TiledBlock& block, const RegisterTilin
 double CacheFill::cycles(const CoreRates::Level& cache) const {
   double bytes = written;
   for (double of_view : read) bytes += of_view;
-  return bytes / std::max(cache.bytes_per_cycle, 0.1);
+  return bytes / cache.bytes_per_cycle;
 }
 
 CacheFill cache_fill(const TiledBlock& block, const RegisterTiling& tiling, const Tile& tile,

@@ -55,7 +55,7 @@ double copy_cycles(const TiledBlock& block, const TiledView& view, size_t index,
                         : rates.facts.panel_value_cycles * elements;
   for (const CoreRates::Level& cache : rates.caches)
     if (2 * bytes > cache.bytes)
-      out = std::max(out, rates.facts.panel_traffic * bytes / std::max(cache.bytes_per_cycle, 0.1));
+      out = std::max(out, rates.facts.panel_traffic * bytes / cache.bytes_per_cycle);
   return out;
 }
 

@@ -163,8 +163,7 @@ void add_compute(const TiledBlock& block, const RegisterTiling& tiling, const Ti
   out.tile_cycles = tile_cycles_of(tiling, out.accumulators, parts > 1, rates);
   // What comes into the first cache for a tile: `first_cache` says it of a whole tile, in bytes;
   // for tiles of other sizes in proportion to what they read.
-  const double bytes_per_cycle =
-      rates.caches.empty() ? 1 : std::max(rates.caches[0].bytes_per_cycle, 0.1);
+  const double bytes_per_cycle = rates.caches.empty() ? 1 : rates.caches[0].bytes_per_cycle;
   const auto comes_in = [&](const Tile& sizes) {
     double bytes = first_cache.written / (parts * out.tiles);
     for (size_t v = 0; v < first_cache.read.size(); ++v)
@@ -314,7 +313,7 @@ std::optional<CoreRates> core_rates(const HardwareModel& model, const std::strin
     if (level.ways > 0) level.sets = sets_of(*memories[m]);
     const double given = rate_of(level.behind);
     rate = given > 0 ? given : rate * out.facts.next_memory_part;
-    level.bytes_per_cycle = rate;
+    level.bytes_per_cycle = std::max(rate, out.facts.least_bytes_per_cycle);
     level.run_lines = out.facts.run_lines;
     level.filled_part = out.facts.filled_part;
     out.caches.push_back(std::move(level));

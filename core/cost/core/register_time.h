@@ -56,11 +56,11 @@ struct CoreRates {
   struct Level {               // a cache
     std::string name, behind;  // "L1", "L2"
     double bytes = 0;          // of one core
-    int64_t line_bytes = 64;
+    int64_t line_bytes = 1;
     // Addresses alone decide about sets; ways 0: a line may lie anywhere. The last cache is taken
     // to spread lines well.
     int64_t ways = 0, sets = 1;
-    double bytes_per_cycle = 0;  // that come in from the memory behind it
+    double bytes_per_cycle = 0;  // that come in from the memory behind it; more than 0
     double run_lines = CoreFacts().run_lines, filled_part = CoreFacts().filled_part;
   };
   std::vector<Level> caches;  // the nearest first

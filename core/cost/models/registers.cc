@@ -71,7 +71,8 @@ class RegistersModel final : public TileCost {
  public:
   void describe(OptionFields& fields) override {
     fields.unit("unit", unit_, "execution unit of the model: a core");
-    fields.add("min_range", min_range_, "an index with fewer points gets no lanes", {2});
+    fields.add("min_range", min_range_,
+               "an index with fewer points gets no lanes; 0 = the calibration of the model says");
     fields.add("panels", panels_,
                "tag views that are read faster from a copy, for pack_panels; the value is the "
                "dimension to be cut");
@@ -94,7 +95,7 @@ class RegistersModel final : public TileCost {
 
  private:
   std::string unit_ = "CORE";
-  int64_t min_range_ = 4;
+  int64_t min_range_ = 0;
   bool panels_ = false;
 };
 

@@ -70,7 +70,7 @@ class Bound {
     points_ /= rates.units;
     for (const TiledView& view : block.views) {
       if (!is_staged(view)) continue;
-      fetches_ += rows_of(block, view) == Rows::outputs
+      fetches_ += rows_of(block, view, rates_.facts) == Rows::outputs
                       ? std::min(rates_.facts.uncached_vector_instructions,
                                  rates_.facts.uncached_element_instructions)
                       : rates_.facts.uncached_element_instructions;

@@ -26,10 +26,11 @@ bool are_transposed(const TiledBlock& block, const TiledView& view, size_t along
 
 // The rows of a tile. They are copied in vectors if each begins at a multiple of a vector and
 // consists of vectors.
-CopyRows rows_of_tile(const TiledBlock& block, const TiledView& view, const Tile& tile) {
+CopyRows rows_of_tile(const TiledBlock& block, const TiledView& view, const Tile& tile,
+                      const GroupFacts& facts) {
   CopyRows out;
-  const int64_t vector = vector_of(view);
-  const std::optional<size_t> along = row_index(view);
+  const int64_t vector = vector_of(view, facts);
+  const std::optional<size_t> along = row_index(view, facts);
   if (!along || tile[*along] % vector != 0 ||
       static_cast<int64_t>(staged_extent(view.dims[0], tile)) % vector != 0)
     return out;
@@ -45,7 +46,7 @@ Copies::Copies(const TiledBlock& block, const Tile& tile, const GroupRates& rate
   for (const TiledView& view : block.views) {
     if (!is_staged(view)) continue;
     Copy& copy = copies_.emplace_back();
-    copy.rows = rows_of_tile(block, view, tile);
+    copy.rows = rows_of_tile(block, view, tile, facts_);
     const int64_t elements = std::max<int64_t>(1, rates.line_bytes / view.element_bytes);
     std::array<CopySide, kMostDims> sides;
     size_t count = 0;
@@ -81,10 +82,10 @@ double Copies::instructions(int64_t group_lanes) const {
 
 double least_copying(const TiledBlock& block, const TiledView& view, const Tile& low,
                      const GroupFacts& facts) {
-  const std::optional<size_t> along = row_index(view);
+  const std::optional<size_t> along = row_index(view, facts);
   if (!along) return facts.copy_element_instructions;
   CopyRows rows;
-  rows.vector = vector_of(view);
+  rows.vector = vector_of(view, facts);
   rows.across = are_transposed(block, view, *along, low);
   return std::min(round_of_vector(rows, facts) / static_cast<double>(rows.vector),
                   facts.copy_element_instructions);

@@ -155,7 +155,9 @@ std::optional<GroupRates> group_rates(const HardwareModel& model, const std::str
   out.unit_local_bytes = shared->unit_bytes;
   out.bank_bytes = shared->banks * shared->bank_bytes;
   out.local_latency = shared->latency_cycles;
-  if (model.settings->mem_width > 0) out.line_bytes = model.settings->mem_width;
+  out.line_bytes = model.settings->mem_width > 0
+                       ? model.settings->mem_width
+                       : static_cast<int64_t>(out.facts.transaction_bytes);
   for (const MemoryUnit& memory : model.memories)
     if (memory.name != local && memory.name != registers &&
         memory.latency_cycles > out.global_latency) {

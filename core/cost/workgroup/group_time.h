@@ -62,7 +62,7 @@ struct GroupRates {
   double global_latency = 0;     // of main memory
   double local_latency = 0;
   double global_bytes = 0;  // in a cycle from main memory or the cache before it; 0: not known
-  int64_t line_bytes = 32;  // bytes that come from there at once
+  int64_t line_bytes = 1;   // that come from there at once
   GroupFacts facts;         // what was fitted to the unit's kernels
 };
 // `group` and `lane` are execution units of the model, `local` and `registers` memory units.

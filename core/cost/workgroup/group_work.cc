@@ -19,7 +19,8 @@ double held_of(int64_t size) {
 }
 
 double registers_of(double sums, double staged, const GroupFacts& facts) {
-  return std::floor(4 * (sums + 2 * std::sqrt(sums) + staged)) + facts.other_register_bytes;
+  return std::floor(facts.register_bytes * (sums + 2 * std::sqrt(sums) + staged)) +
+         facts.other_register_bytes;
 }
 
 // Accesses of a lane for a block of so many sums that reads two views, each moved by one side of
@@ -67,9 +68,10 @@ double of_views(const Loads::Table& loads, double sums, const Staged& staged) {
   return staged.views / 2 * loads[vectors][static_cast<size_t>(sums)];
 }
 
-bool is_in_vectors(const TiledBlock& block, const TiledView& view, const Tile& tile) {
-  return rows_of(block, view) == Rows::outputs &&
-         tile[*row_index(view)] % static_cast<int64_t>(kVector) == 0;
+bool is_in_vectors(const TiledBlock& block, const TiledView& view, const Tile& tile,
+                   const GroupFacts& facts) {
+  return rows_of(block, view, facts) == Rows::outputs &&
+         tile[*row_index(view, facts)] % static_cast<int64_t>(kVector) == 0;
 }
 
 // What one operand takes, in rows of the indices that move along the tile's outputs.
@@ -79,7 +81,8 @@ double row_bytes(const TiledBlock& block, const TiledView& view, const Tile& til
   const int64_t elements = lay_out_rows(
       view.dims.size(),
       [&](size_t d) { return static_cast<int64_t>(staged_extent(view.dims[d], tile)); }, by_output,
-      {vector_of(view), rates.bank_bytes / view.element_bytes}, [](size_t, int64_t) {});
+      {vector_of(view, rates.facts), rates.bank_bytes / view.element_bytes},
+      [](size_t, int64_t) {});
   return static_cast<double>(elements) * static_cast<double>(view.element_bytes);
 }
 
@@ -176,9 +179,9 @@ double least_conditions(const TiledBlock& block, const Tile& low, const Tile& hi
   return all / most;
 }
 
-std::optional<size_t> row_index(const TiledView& view) {
+std::optional<size_t> row_index(const TiledView& view, const GroupFacts& facts) {
   if (view.dims.empty() || view.dims[0].stride != 1) return std::nullopt;
-  const int64_t vector = vector_of(view);
+  const int64_t vector = vector_of(view, facts);
   std::optional<size_t> out;
   for (const TiledDim::Term& term : view.dims[0].terms) {
     if (term.coefficient % vector == 0) continue;
@@ -190,8 +193,8 @@ std::optional<size_t> row_index(const TiledView& view) {
   return out;
 }
 
-Rows rows_of(const TiledBlock& block, const TiledView& view) {
-  const std::optional<size_t> along = row_index(view);
+Rows rows_of(const TiledBlock& block, const TiledView& view, const GroupFacts& facts) {
+  const std::optional<size_t> along = row_index(view, facts);
   if (!along) return Rows::none;
   return block.indices[*along].reduction ? Rows::reductions : Rows::outputs;
 }
@@ -315,7 +318,7 @@ Fetched fetched_by(const TiledBlock& block, const Tile& tile, double outputs, do
   const bool vectors =
       std::fmod(sums, kVector) == 0 &&
       std::any_of(block.views.begin(), block.views.end(), [&](const TiledView& view) {
-        return is_staged(view) && is_in_vectors(block, view, tile);
+        return is_staged(view) && is_in_vectors(block, view, tile, facts);
       });
   const double steps = vectors ? sums / kVector : sums;
   Fetched out;
@@ -324,9 +327,9 @@ Fetched fetched_by(const TiledBlock& block, const Tile& tile, double outputs, do
     double still = 1;  // outputs that use the same elements
     for (const size_t i : view.still)
       if (!block.indices[i].reduction) still *= static_cast<double>(tile[i]);
-    if (vectors && is_in_vectors(block, view, tile)) {
+    if (vectors && is_in_vectors(block, view, tile, facts)) {
       const double fetched = std::max(1.0, steps / still);
-      const auto row = static_cast<double>(tile[*row_index(view)] * view.element_bytes);
+      const auto row = static_cast<double>(tile[*row_index(view, facts)] * view.element_bytes);
       out.vectors += fetched;
       // Neighbouring lanes use what lies between the vectors of a lane.
       out.looked_up += fetched * std::max(1.0, facts.line_bytes * fetched / row);
@@ -341,7 +344,7 @@ PartsEnd parts_end(const TiledBlock& block, double outputs, int64_t parts, doubl
                    const GroupRates& rates) {
   PartsEnd out;
   if (parts == 1) return out;
-  double sum_bytes = 4;
+  double sum_bytes = 0;
   for (const TiledView& view : block.views)
     if (view.writes()) sum_bytes = static_cast<double>(view.sum_bytes);
   for (double left = static_cast<double>(parts); left > 1;

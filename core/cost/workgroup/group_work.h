@@ -24,7 +24,6 @@ inline constexpr double kMostSumsOfParts = 16;
 inline constexpr double kMostAhead = 16, kMostDirectSums = 32;
 // Elements that a lane reads at once.
 inline constexpr double kVector = 4;
-inline constexpr int64_t kVectorBytes = 16;
 // Groups have this number of lanes, or so many times 2 of them.
 inline int64_t fewest_group_lanes(const GroupFacts& facts) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(facts.fewest_group_lanes)));
@@ -53,17 +52,17 @@ double least_conditions(const TiledBlock& block, const Tile& low, const Tile& hi
 inline bool is_staged(const TiledView& view) { return view.reads() && !view.writes(); }
 
 // Elements of it that a lane copies at once.
-inline int64_t vector_of(const TiledView& view) {
-  return std::max<int64_t>(1, kVectorBytes / view.element_bytes);
+inline int64_t vector_of(const TiledView& view, const GroupFacts& facts) {
+  return std::max<int64_t>(1, static_cast<int64_t>(facts.vector_bytes) / view.element_bytes);
 }
 // Does an output of which the tile has several points move along the dimension?
 bool moves_with_outputs(const TiledBlock& block, const TiledDim& dim, const Tile& tile);
 // The index along which its rows lie, if vectors of them begin at multiples of a vector.
-std::optional<size_t> row_index(const TiledView& view);
+std::optional<size_t> row_index(const TiledView& view, const GroupFacts& facts);
 // Do its rows lie along an output, or along a reduction, if there are any? Staged rows are those of
 // outputs, if the tile has any: others are transposed then.
 enum class Rows { none, outputs, reductions };
-Rows rows_of(const TiledBlock& block, const TiledView& view);
+Rows rows_of(const TiledBlock& block, const TiledView& view, const GroupFacts& facts);
 
 // What a step copies into local memory.
 struct Staged {

@@ -12,8 +12,6 @@
 namespace stria::cost {
 namespace {
 
-// What the code of lanes is like: they fetch vectors of 16 bytes, into registers of 4.
-constexpr int64_t kVectorBytes = 16, kRegisterBytes = 4;
 // Elements that a lane loads alone in a step: its loads are written out one by one.
 constexpr int64_t kMostSingleElements = 64;
 // The largest sides of a tile of a group and of a subgroup, and the longest step.
@@ -46,7 +44,8 @@ class TileTime {
     const int64_t right = tile.columns * tile.depth * product_.right_bytes;
     const int64_t gaps = (product_.left_along_depth ? tile.rows : tile.depth) +
                          (product_.right_along_depth ? tile.columns : tile.depth);
-    tile.local_bytes = static_cast<double>(left + right + gaps * kMatrixRowGap);
+    tile.local_bytes =
+        static_cast<double>(left + right + gaps * static_cast<int64_t>(rates_.facts.vector_bytes));
     const int64_t rows = tile.rows / tile.row_subgroups;
     const int64_t columns = tile.columns / tile.column_subgroups;
     // A lane holds sums, the operands of one multiplication at a time, and what it fetches.
@@ -107,8 +106,9 @@ class TileTime {
 
   // What lanes load of a step, and hold: an element alone takes a whole register.
   int64_t held_bytes(const MatrixTile& tile) const {
-    const auto bytes = [](int64_t fetched, bool in_vectors) {
-      return in_vectors ? fetched : std::max(fetched, kRegisterBytes);
+    const auto bytes = [&](int64_t fetched, bool in_vectors) {
+      return in_vectors ? fetched
+                        : std::max(fetched, static_cast<int64_t>(rates_.facts.register_bytes));
     };
     return tile.depth *
            (tile.rows * bytes(product_.left_fetched_bytes, product_.left_in_vectors) +
@@ -166,9 +166,9 @@ class TileTime {
 
   // Is the number of vectors in each row that is staged a power of two?
   bool even(const MatrixTile& tile) const {
-    const auto is_even = [](int64_t bytes) {
-      return bytes % kVectorBytes == 0 &&
-             std::has_single_bit(static_cast<uint64_t>(bytes / kVectorBytes));
+    const auto vector = static_cast<int64_t>(rates_.facts.vector_bytes);
+    const auto is_even = [&](int64_t bytes) {
+      return bytes % vector == 0 && std::has_single_bit(static_cast<uint64_t>(bytes / vector));
     };
     return is_even(left_row_bytes(tile)) && is_even(right_row_bytes(tile));
   }

@@ -60,8 +60,8 @@ struct MatrixProduct {
 
 // What a subgroup multiplies at once, and how fast a unit is at it.
 struct MatrixUnit {
-  int64_t rows = 16, columns = 16, depth = 16;
-  int64_t subgroup_lanes = 32;
+  int64_t rows = 1, columns = 1, depth = 1;
+  int64_t subgroup_lanes = 1;
   double multiply_adds = 0;  // of a unit, in a cycle
 };
 
@@ -73,10 +73,6 @@ struct MatrixTile {
   double beside = 0;  // groups that a unit runs at once
   double local_bytes = 0, step_cycles = 0, cycles = 0;
 };
-
-// The bytes by which rows in local memory are longer than their elements, so that subgroups that
-// load 8 rows of 16 bytes meet all banks.
-inline constexpr int64_t kMatrixRowGap = 16;
 
 // The tile that takes the shortest time: sizes are multiples of what the unit multiplies at once,
 // and divide the product's. If these are no such multiples, the last tile goes beyond the end.

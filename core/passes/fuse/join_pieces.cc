@@ -7,6 +7,7 @@
 #include <set>
 
 #include "stria/base/refusal.h"
+#include "stria/pass/machine_option.h"
 #include "stria/rewrite/fresh_names.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/joined_name.h"
@@ -371,15 +372,18 @@ void describe(JoinPiecesOptions& options, OptionFields& fields) {
       "points; 0 = each piece is cut into its points",
       {0, 1 << 20});
   fields.add("min_work", options.min_work,
-             "statements that run; the pieces of a joined kernel with fewer are not cut");
+             "statements that run; the pieces of a joined kernel with fewer are not cut; -1 = the "
+             "calibration of the model says",
+             {-1});
   fields.add("max_refs", options.max_refs, "views of tensors that the joined kernel has, at most",
              {1});
   fields.add("max_statements", options.max_statements, "statements of the joined kernel, at most",
              {1});
 }
 
-Status join_pieces(stripe::Program& program, const JoinPiecesOptions& options,
-                   PassContext& context) {
+Status join_pieces(stripe::Program& program, const JoinPiecesOptions& given, PassContext& context) {
+  JoinPiecesOptions options = given;
+  options.min_work = or_machines(given.min_work, context.model().core_facts().worth_statements, -1);
   const TensorNames around = TensorNames().inside(program.entry);
   for (Block* section : {program.prologue(), program.main()})
     if (section) SectionJoiner(*section, around, options, context).run();

@@ -37,8 +37,9 @@ namespace stria::passes {
 struct JoinPiecesOptions {
   std::vector<std::string> reqs = {"kernel", "piece"};  // tags of the pieces
   std::vector<std::string> set_tags = {"pieces"};       // tags of the joined kernel
-  int64_t parts = 1;             // into which each piece is cut; 0 = into its points
-  int64_t min_work = 0;          // statements that run; pieces of a kernel with fewer are not cut
+  int64_t parts = 1;  // into which each piece is cut; 0 = into its points
+  // Statements that run; pieces of a kernel with fewer are not cut. -1: the calibration says.
+  int64_t min_work = 0;
   int64_t max_refs = 32;         // views of tensors that the joined kernel has, at most
   int64_t max_statements = 512;  // of the joined kernel, without blocks, at most
 };

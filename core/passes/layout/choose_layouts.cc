@@ -18,8 +18,6 @@ using stripe::Block;
 using stripe::RefDir;
 using stripe::Refinement;
 
-constexpr int64_t kUsualLineBytes = 64;
-
 // A removed copy leaves one tensor for two. Moves the kernel's views of the one that is gone to the
 // other.
 void view_others(Block& section, Block& kernel, const LayoutPlan& plan,
@@ -85,13 +83,14 @@ Changes apply(Block& section, const LayoutPlan& plan) {
 
 void describe(ChooseLayoutsOptions& options, OptionFields& fields) {
   fields.unit("memory", options.memory,
-              "memory unit of the model whose lines are counted; \"\": lines of 64 bytes",
+              "memory unit of the model whose lines are counted; \"\": lines as the calibration of "
+              "the model says",
               WhenEmpty::none);
 }
 
 Status choose_layouts(stripe::Program& program, const ChooseLayoutsOptions& options,
                       PassContext& context) {
-  int64_t line_bytes = kUsualLineBytes;
+  int64_t line_bytes = static_cast<int64_t>(context.model().core_facts().cache_line_bytes);
   if (!options.memory.empty()) {
     STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::hold, "/memory", options.memory));
     const MemoryUnit* memory = context.model().find_memory(options.memory);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "stria/base/refusal.h"
+#include "stria/pass/machine_option.h"
 #include "stria/rewrite/buffer_views.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/located_unit.h"
@@ -177,8 +178,8 @@ void describe(PackInputsOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a kernel must have");
   fields.add(
       "reads", options.reads,
-      "a copy pays if the kernel has so many points for each element that is copied, at least",
-      {1});
+      "a copy pays if the kernel has so many points for each element that is copied, at least; "
+      "0 = the calibration of the model says");
   fields.add("per_output", options.per_output,
              "or if so many elements are copied for each that the kernel writes, at most; 0 = none",
              {0});
@@ -190,11 +191,14 @@ void describe(PackInputsOptions& options, OptionFields& fields) {
   fields.formerly("far_reads");
   fields.add("percent", options.percent, "of one instance of that memory that the copy may take",
              {1, 100});
-  fields.add("min_range", options.min_range, "an index with fewer points gets no lanes", {2});
+  fields.add("min_range", options.min_range,
+             "an index with fewer points gets no lanes; 0 = the calibration of the model says");
 }
 
-Status pack_inputs(stripe::Program& program, const PackInputsOptions& options,
-                   PassContext& context) {
+Status pack_inputs(stripe::Program& program, const PackInputsOptions& given, PassContext& context) {
+  PackInputsOptions options = given;
+  options.reads = or_machines(given.reads, context.model().core_facts().packed_reads);
+  options.min_range = fewest_lane_points(context.model(), given.min_range);
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::hold, "/memory", options.memory));
   const TensorNames outside = TensorNames().inside(program.entry);
   for (Block* section : {program.prologue(), program.main()})

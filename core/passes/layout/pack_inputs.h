@@ -41,13 +41,14 @@ struct PackInputsOptions {
   std::vector<std::string> reqs = {"kernel", "contraction"};  // tags that a kernel must have
   // A copy pays if the kernel has at least `reads` points for each element that is copied, or if at
   // most `per_output` elements are copied for each that is written (0 = none).
-  int64_t reads = 512;
+  int64_t reads = 0;
   int64_t per_output = 0;
   std::string memory = "L2";  // memory unit of the model that is to hold the copy
   // Points for each element of a copy that `memory` does not hold, at least; 0 = no such copy.
   int64_t uncached_reads = 0;
-  int64_t percent = 50;   // of one instance of `memory` that the copy may take
-  int64_t min_range = 4;  // an index with fewer points gets no lanes; as for vectorize
+  int64_t percent = 50;  // of one instance of `memory` that the copy may take
+  // An index with fewer points gets no lanes; 0: the calibration of the model says.
+  int64_t min_range = 0;
 };
 
 void describe(PackInputsOptions& options, OptionFields& fields);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "stria/base/refusal.h"
+#include "stria/pass/machine_option.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/stripe/tags.h"
@@ -241,13 +242,25 @@ class Swizzler {
 void describe(SwizzleOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a kernel must have");
   fields.unit("memory", options.memory, "memory unit whose allocations are laid out");
-  fields.add("banks", options.banks, "number of banks of that memory, a power of two",
-             {2, 1 << 10});
-  fields.add("bank_bytes", options.bank_bytes, "bytes of a word of a bank", {1, 1 << 10});
-  fields.add("lanes", options.lanes, "number of lanes that run together", {2, 1 << 10});
+  fields.add("banks", options.banks,
+             "number of banks of that memory, a power of two; 0 = the model says", {0, 1 << 10});
+  fields.add("bank_bytes", options.bank_bytes, "bytes of a word of a bank; 0 = the model says",
+             {0, 1 << 10});
+  fields.add("lanes", options.lanes, "number of lanes that run together; 0 = the model says",
+             {0, 1 << 10});
 }
 
-Status swizzle(stripe::Program& program, const SwizzleOptions& options, PassContext& context) {
+Status swizzle(stripe::Program& program, const SwizzleOptions& given, PassContext& context) {
+  SwizzleOptions options = given;
+  const GroupFacts& facts = context.model().group_facts();
+  const MemoryUnit* memory = context.model().find_memory(given.memory);
+  options.banks = or_machines_power(given.banks, memory && memory->banks > 0
+                                                     ? static_cast<double>(memory->banks)
+                                                     : facts.local_banks);
+  options.bank_bytes = or_machines(given.bank_bytes, memory && memory->bank_bytes > 0
+                                                         ? static_cast<double>(memory->bank_bytes)
+                                                         : facts.local_bank_bytes);
+  options.lanes = or_machines_power(given.lanes, facts.fewest_group_lanes);
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::hold, "/memory", options.memory));
   if (!std::has_single_bit(static_cast<uint64_t>(options.banks)))
     return invalid_argument("/banks: {} is no power of two", options.banks);

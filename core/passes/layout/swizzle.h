@@ -32,9 +32,10 @@ namespace stria::passes {
 struct SwizzleOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
   std::string memory = "LOCAL";                // memory unit of the allocations
-  int64_t banks = 32;                          // of that memory; a power of two
-  int64_t bank_bytes = 4;                      // of a word; a power of two
-  int64_t lanes = 32;                          // that run together
+  // Of these, 0: the model says, or its calibration.
+  int64_t banks = 0;       // of that memory; a power of two
+  int64_t bank_bytes = 0;  // of a word
+  int64_t lanes = 0;       // that run together
 };
 
 void describe(SwizzleOptions& options, OptionFields& fields);

@@ -15,8 +15,8 @@
 namespace stria::passes {
 
 struct DelayRules {
-  bool stream = true;             // only stores that bypass the caches
-  int64_t min_instructions = 16;  // of the host for each element that is stored, at least
+  bool stream = true;            // only stores that bypass the caches
+  int64_t min_instructions = 0;  // of the host for each element that is stored, at least
 };
 
 struct DelayPlan {

@@ -7,6 +7,7 @@
 
 #include "stria/base/refusal.h"
 #include "stria/base/text.h"
+#include "stria/pass/machine_option.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/overlap/delay_plan.h"
 #include "stria/rewrite/joined_name.h"
@@ -318,13 +319,17 @@ void describe(DelayStoresOptions& options, OptionFields& fields) {
   fields.add(
       "min_instructions", options.min_instructions,
       "instructions of the next row's statement beside which the store runs, for each element that "
-      "is stored, at least; by the records of the functions",
-      {0, 1 << 20});
+      "is stored, at least; by the records of the functions; -1 = the calibration of the model "
+      "says",
+      {-1, 1 << 20});
   fields.retired("functions", "the functions' records say how much a statement computes");
 }
 
-Status delay_stores(stripe::Program& program, const DelayStoresOptions& options,
+Status delay_stores(stripe::Program& program, const DelayStoresOptions& given,
                     PassContext& context) {
+  DelayStoresOptions options = given;
+  options.min_instructions =
+      or_machines(given.min_instructions, context.model().core_facts().hiding_instructions, -1);
   const DelayRules rules = {options.stream, options.min_instructions};
   return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames& around) {
     context.matched();

@@ -58,8 +58,9 @@ namespace stria::passes {
 struct DelayStoresOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
   bool stream = true;                          // only stores that bypass the caches
-  // Instructions of the host for each element that is stored, at least. One exponential is enough.
-  int64_t min_instructions = 16;
+  // Instructions of the host for each element that is stored, at least; -1: the calibration of the
+  // model says. One exponential is enough.
+  int64_t min_instructions = -1;
 };
 
 void describe(DelayStoresOptions& options, OptionFields& fields);

@@ -23,14 +23,15 @@ struct PrefetchCase {
   // Defaults of options that are not given. "" and -1: the option has no meaning for this case.
   std::string_view loop;
   int64_t percent;
-  int64_t min_bytes;
+  int64_t min_bytes;         // kForeseen: what the core does not fetch by itself
   std::string_view nothing;  // the note about a kernel in which nothing is prefetched
   // Returns how many views are prefetched. `large`: the kernel's names for large tensors.
   int64_t (*ask)(Block& kernel, const std::set<std::string>& large, const FetchRequest& request);
 };
 
+constexpr int64_t kForeseen = -2;
 constexpr PrefetchCase kPrefetchCases[] = {
-    {"next_point", "", 50, 2048, "no part of a large tensor comes next", mark_next_point},
+    {"next_point", "", 50, kForeseen, "no part of a large tensor comes next", mark_next_point},
     {"next_block", "transposed", 50, 0, "no tiles of a large tensor's blocks", fetch_next_block},
     {"epilogue", "tile", 5, -1, "no large tensor is used behind a reduction", fetch_epilogue_rows},
 };
@@ -50,7 +51,7 @@ const PrefetchCase& case_of(const PrefetchOptions& options) {
 Status check_given(const PrefetchOptions& options, const PrefetchCase& chosen) {
   if (!options.loop.empty() && chosen.loop.empty())
     return invalid_argument("/loop: means nothing for {}, where no loop asks", chosen.name);
-  if (options.min_bytes >= 0 && chosen.min_bytes < 0)
+  if (options.min_bytes >= 0 && chosen.min_bytes == -1)
     return invalid_argument("/min_bytes: means nothing for {}, which asks for nothing further on",
                             chosen.name);
   return {};
@@ -77,7 +78,8 @@ void describe(PrefetchOptions& options, OptionFields& fields) {
       "for epilogue 5",
       {-1, 1 << 20});
   fields.add("min_bytes", options.min_bytes,
-             "distance from one point to the next (next_point, -1 = 2048) or from one block to the "
+             "distance from one point to the next (next_point, -1 = the calibration of the model "
+             "says) or from one block to the "
              "next (next_block, -1 = 0), at least; the hardware fetches what is closer by itself",
              {-1});
 }
@@ -91,7 +93,10 @@ Status prefetch(stripe::Program& program, const PrefetchOptions& options, PassCo
   const FetchRequest request = {
       .exclude = options.exclude,
       .loop = options.loop.empty() ? std::string(chosen.loop) : options.loop,
-      .min_bytes = options.min_bytes < 0 ? chosen.min_bytes : options.min_bytes};
+      .min_bytes = options.min_bytes >= 0 ? options.min_bytes
+                   : chosen.min_bytes == kForeseen
+                       ? static_cast<int64_t>(context.model().core_facts().foreseen_bytes)
+                       : chosen.min_bytes};
   return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames&) {
     context.matched();
     const std::set<std::string> large = large_views(kernel, least);

@@ -72,12 +72,15 @@ void describe(StreamStoresOptions& options, OptionFields& fields) {
              "size of a tensor, at least, in percent of the model's largest cache", {0, 1 << 20});
   fields.add("min_bytes", options.min_bytes, "bytes of a tensor, at least; 0 = percent decides",
              {0});
-  fields.add("line_bytes", options.line_bytes, "bytes of a line; a store fills whole lines",
-             {1, 1 << 20});
+  fields.add("line_bytes", options.line_bytes,
+             "bytes of a line, which a store fills; 0 = of the model's nearest cache",
+             {0, 1 << 20});
 }
 
 Status stream_stores(stripe::Program& program, const StreamStoresOptions& options,
                      PassContext& context) {
+  const int64_t line_bytes =
+      options.line_bytes > 0 ? options.line_bytes : context.model().cache_line_bytes();
   const double cache = largest_cache_bytes(context.model());
   if (cache <= 0 && options.min_bytes == 0) {
     context.note("the model has no caches");
@@ -94,7 +97,7 @@ Status stream_stores(stripe::Program& program, const StreamStoresOptions& option
             return other.dir != RefDir::none && around.of(other.from) == around.of(ref.from);
           });
       if (ref.dir != RefDir::out || views != 1 || stripe::is_loaded(kernel, ref)) continue;
-      const int64_t line = options.line_bytes / byte_size(ref.shape.type);
+      const int64_t line = line_bytes / byte_size(ref.shape.type);
       double bytes = static_cast<double>(byte_size(ref.shape.type));
       const std::vector<Interval> all = stripe::reach(kernel, ref, kernel.index_box());
       for (const Interval& range : all)

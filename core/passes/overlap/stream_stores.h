@@ -28,9 +28,9 @@ namespace stria::passes {
 
 struct StreamStoresOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
-  int64_t percent = 100;    // size of a tensor, at least, in percent of the largest cache
-  int64_t min_bytes = 0;    // size of a tensor, at least; 0: `percent` decides
-  int64_t line_bytes = 64;  // of a line
+  int64_t percent = 100;   // size of a tensor, at least, in percent of the largest cache
+  int64_t min_bytes = 0;   // size of a tensor, at least; 0: `percent` decides
+  int64_t line_bytes = 0;  // of a line; 0: of the model's nearest cache
 };
 
 void describe(StreamStoresOptions& options, OptionFields& fields);

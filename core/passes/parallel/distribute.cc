@@ -9,6 +9,7 @@
 
 #include "stria/base/refusal.h"
 #include "stria/cost/workgroup/group_plan.h"
+#include "stria/pass/machine_option.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/in_order.h"
 #include "stria/rewrite/index_role.h"
@@ -317,27 +318,38 @@ class Distributor {
 
 void describe(DistributeOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block must have");
-  fields.add("points", options.points, "points of the largest statement, about", {1});
+  fields.add("points", options.points,
+             "points of the largest statement, about; 0 = the calibration of `unit` says");
   fields.unit("unit", options.unit, "execution unit of the model that runs one group");
   fields.add("groups_per_unit", options.groups_per_unit, "groups that remain for each, at least",
              {1, 1 << 20});
-  fields.add("max_local_bytes", options.max_local_bytes,
-             "bytes that the block allocates, at most; 0 = no limit");
+  fields.add(
+      "max_local_bytes", options.max_local_bytes,
+      "bytes that the block allocates, at most; 0 = no limit; -1 = the calibration of `unit` "
+      "says",
+      {-1});
   fields.add(
       "lane_points", options.lane_points,
       "points of the largest statement for each lane: if two statements or more are work for "
       "`min_group_lanes` lanes, one point is a group of so few lanes; 0 = use all lanes",
       {0, 1 << 20});
   fields.add("min_group_lanes", options.min_group_lanes,
-             "lanes of such a group, at least; a power of two", {1, 1 << 20});
+             "lanes of such a group, at least; a power of two; 0 = the calibration of `unit` says",
+             {0, 1 << 20});
   fields.formerly("min_threads");
-  fields.add("group_lanes", options.group_lanes, "lanes of a group, at most; a power of two",
-             {1, 1 << 20});
+  fields.add("group_lanes", options.group_lanes,
+             "lanes of a group, at most; a power of two; 0 = the calibration of `unit` says",
+             {0, 1 << 20});
   fields.formerly("threads");
 }
 
-Status distribute(stripe::Program& program, const DistributeOptions& options,
-                  PassContext& context) {
+Status distribute(stripe::Program& program, const DistributeOptions& given, PassContext& context) {
+  DistributeOptions options = given;
+  const GroupFacts& facts = context.model().group_facts(given.unit);
+  options.points = or_machines(given.points, facts.group_points);
+  options.max_local_bytes = or_machines(given.max_local_bytes, facts.group_local_bytes, -1);
+  options.min_group_lanes = or_machines_power(given.min_group_lanes, facts.short_group_lanes);
+  options.group_lanes = or_machines_power(given.group_lanes, facts.group_lanes);
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
   if (!std::has_single_bit(static_cast<uint64_t>(options.min_group_lanes)))
     return invalid_argument("/min_group_lanes: {} is no power of two", options.min_group_lanes);

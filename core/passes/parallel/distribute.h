@@ -42,12 +42,14 @@ namespace stria::passes {
 
 struct DistributeOptions {
   std::vector<std::string> reqs = {"rows"};  // tags that a block must have
-  int64_t points = 4096;                     // of the largest statement, about
-  std::string unit = "CU";                   // execution unit of the model that runs a group
-  int64_t groups_per_unit = 8;               // that remain for each, at least
-  int64_t max_local_bytes = 16384;           // that the block allocates, at most; 0: no limit
+  int64_t points = 0;       // of the largest statement, about; 0: the calibration of `unit` says
+  std::string unit = "CU";  // execution unit of the model that runs a group
+  int64_t groups_per_unit = 8;  // that remain for each, at least
+  // That the block allocates, at most; 0: no limit; -1: the calibration of `unit` says.
+  int64_t max_local_bytes = -1;
   int64_t lane_points = 0;  // of the largest statement for a lane; 0: use all lanes
-  int64_t min_group_lanes = 64, group_lanes = 256;  // lanes of a group; powers of two
+  // Lanes of a group; powers of two; 0: the calibration of `unit` says.
+  int64_t min_group_lanes = 0, group_lanes = 0;
 };
 
 void describe(DistributeOptions& options, OptionFields& fields);

@@ -15,13 +15,13 @@
 namespace stria::passes {
 
 struct GroupLanes {
-  int64_t group_lanes = 256;      // lanes of a group; a power of two
-  std::string group = "CU";       // unit of a group
-  std::string lane = "LANE";      // unit of a lane
-  std::string registers = "REG";  // memory unit that each lane has of its own
+  int64_t group_lanes = 1;            // lanes of a group; a power of two
+  std::string group = "CU";           // unit of a group
+  std::string lane = "LANE";          // unit of a lane
+  std::string registers = "REG";      // memory unit that each lane has of its own
   std::string subgroup = "SUBGROUP";  // unit of blocks that stay as they are
-  int64_t access_bytes = 32;      // of one access that neighbouring lanes should share
-  int64_t run_bytes = 0;          // contiguous bytes in registers that one lane takes
+  int64_t access_bytes = 1;           // of one access that neighbouring lanes should share
+  int64_t run_bytes = 0;              // contiguous bytes in registers that one lane takes
   int64_t pairs = 1;  // neighbouring lanes that differ in the second index of what they hold
   std::vector<std::string> inner_set = {"lane"};  // tags of the work of one lane
 };

@@ -259,7 +259,8 @@ std::string LanePlanner::describe(const GroupWork& work) const {
     parts.push_back(fmt::format("{} {}", share.index, share.lanes));
   std::string text = fmt::format("{}: block {}: {}", group_.name, work.path,
                                  parts.empty() ? "one lane" : "lanes " + join(parts, " x "));
-  const int64_t lanes = std::min<int64_t>(32, work.split->total());
+  const int64_t lanes =
+      std::min(static_cast<int64_t>(model_.group_facts().fewest_group_lanes), work.split->total());
   for (const Refinement& ref : work.block->refs) {
     const Refinement* own = group_.find_ref(work.tensor.at(ref.into));
     if (ref.dir == RefDir::none || !own || own->dir == RefDir::none || lanes <= 1) continue;

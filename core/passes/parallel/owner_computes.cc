@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "stria/base/refusal.h"
+#include "stria/pass/machine_option.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/in_order.h"
 #include "stria/rewrite/index_role.h"
@@ -138,11 +139,16 @@ void describe(OwnerComputesOptions& options, OptionFields& fields) {
   fields.add("points_per_core", options.points_per_core, "ranges of rows for each core",
              {1, 1 << 20});
   fields.add("min_work", options.min_work,
-             "statements that run; a kernel with fewer stays on one core");
+             "statements that run; a kernel with fewer stays on one core; -1 = the calibration of "
+             "`unit` says",
+             {-1});
 }
 
-Status owner_computes(stripe::Program& program, const OwnerComputesOptions& options,
+Status owner_computes(stripe::Program& program, const OwnerComputesOptions& given,
                       PassContext& context) {
+  OwnerComputesOptions options = given;
+  options.min_work =
+      or_machines(given.min_work, context.model().core_facts(given.unit).worth_statements, -1);
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
   const ExecutionUnit* unit = context.model().find_executor(options.unit);
   const int64_t cores = unit ? std::max<int64_t>(unit->count, 1) : 1;

@@ -38,7 +38,8 @@ struct OwnerComputesOptions {
   std::vector<std::string> reqs = {"kernel", "scatter"};  // tags that a kernel must have
   std::string unit = "CORE";    // execution unit of the model; its count is the number of cores
   int64_t points_per_core = 2;  // ranges for each core; every range reads all indices
-  int64_t min_work = 32768;     // statements that run; a smaller kernel stays on one core
+  // Statements that run; a smaller kernel stays on one core. -1: the calibration says.
+  int64_t min_work = -1;
 };
 
 void describe(OwnerComputesOptions& options, OptionFields& fields);

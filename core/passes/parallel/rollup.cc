@@ -6,6 +6,7 @@
 
 #include "stria/base/refusal.h"
 #include "stria/cost/workgroup/group_plan.h"
+#include "stria/pass/machine_option.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/in_order.h"
 #include "stria/rewrite/index_role.h"
@@ -400,8 +401,9 @@ class Roller {
 void describe(RollupOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block must have");
   fields.add("group_lanes", options.group_lanes,
-             "lanes of a group, a power of two; a block's tag #group_lanes overrides it",
-             {2, 1 << 20});
+             "lanes of a group, a power of two; a block's tag #group_lanes overrides it; 0 = the "
+             "calibration of the model says",
+             {0, 1 << 20});
   fields.formerly("threads");
   fields.add("radix", options.radix, "sums that a lane adds up at once, a power of two", {2, 64});
   fields.add("parts", options.parts,
@@ -418,12 +420,15 @@ void describe(RollupOptions& options, OptionFields& fields) {
              "memory unit of the sum of each lane; none = where the accumulator was");
 }
 
-Status rollup(stripe::Program& program, const RollupOptions& options, PassContext& context) {
+Status rollup(stripe::Program& program, const RollupOptions& given, PassContext& context) {
+  RollupOptions options = given;
+  options.group_lanes =
+      or_machines_power(given.group_lanes, context.model().group_facts().group_lanes);
   STRIA_RETURN_IF_ERROR(check_location(context.model(), UnitUse::hold, "/loc", options.loc));
   STRIA_RETURN_IF_ERROR(
       check_location(context.model(), UnitUse::hold, "/part_loc", options.part_loc));
-  if (!std::has_single_bit(static_cast<uint64_t>(options.group_lanes)))
-    return invalid_argument("/group_lanes: {} is no power of two", options.group_lanes);
+  if (options.group_lanes < 2 || !std::has_single_bit(static_cast<uint64_t>(options.group_lanes)))
+    return invalid_argument("/group_lanes: {} is no power of two above 1", options.group_lanes);
   if (options.parts > 0 && !std::has_single_bit(static_cast<uint64_t>(options.parts)))
     return invalid_argument("/parts: {} is no power of two", options.parts);
   if (!std::has_single_bit(static_cast<uint64_t>(options.radix)))

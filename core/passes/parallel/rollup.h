@@ -42,7 +42,7 @@ namespace stria::passes {
 
 struct RollupOptions {
   std::vector<std::string> reqs = {"group"};  // tags that a block must have
-  int64_t group_lanes = 256;                  // lanes of a group; a power of two
+  int64_t group_lanes = 0;                    // of a group; a power of two; 0: the calibration says
   int64_t parts = 0;      // of the reduction, a power of two; 0: one for every lane
   int64_t radix = 2;      // sums that a lane adds up at once; a power of two
   int64_t min_steps = 1;  // of the reduction in a part, at least

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "stria/base/refusal.h"
+#include "stria/pass/machine_option.h"
 #include "stria/passes/tile/matrix_product.h"
 #include "stria/rewrite/accumulator.h"
 #include "stria/rewrite/in_order.h"
@@ -306,7 +307,8 @@ void describe(SplitReductionOptions& options, OptionFields& fields) {
   fields.unit("unit", options.unit, "execution unit of the model that runs one group");
   fields.add("groups_per_unit", options.groups_per_unit,
              "groups that each unit should have at once", {1, 1 << 20});
-  fields.add("outputs", options.outputs, "outputs of one group", {1});
+  fields.add("outputs", options.outputs,
+             "outputs of one group; 0 = the calibration of `unit` says");
   fields.add("min_steps", options.min_steps, "steps of the reduction in a part, at least", {1});
   fields.add("clear", options.clear,
              "also split kernels whose parts must be set to the identity first, by another kernel");
@@ -323,8 +325,11 @@ void describe(SplitReductionOptions& options, OptionFields& fields) {
   options.tile.groups.describe(tile);
 }
 
-Status split_reduction(stripe::Program& program, const SplitReductionOptions& options,
+Status split_reduction(stripe::Program& program, const SplitReductionOptions& given,
                        PassContext& context) {
+  SplitReductionOptions options = given;
+  options.outputs =
+      or_machines(given.outputs, context.model().group_facts(given.unit).group_outputs);
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
   STRIA_RETURN_IF_ERROR(
       check_unit(context.model(), UnitUse::run, "/matrix_unit", options.matrix_unit));

@@ -35,7 +35,7 @@ struct SplitReductionOptions {
   int64_t parts = 0;            // 0: as many as give every unit `groups_per_unit` groups
   std::string unit = "CU";      // execution unit of the model that runs a group
   int64_t groups_per_unit = 4;  // that each unit should have at once, so that none is idle
-  int64_t outputs = 1024;       // of one group
+  int64_t outputs = 0;          // of one group; 0: the calibration of `unit` says
   int64_t min_steps = 64;       // of the reduction in a part, at least
   bool clear = true;            // also kernels whose parts must be set to the identity first
   // With the cost "group_time", and `parts` 0: the pass tries 2 parts, 4 parts and so on, up to the

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "stria/pass/machine_option.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/parallel/work_partition.h"
 #include "stria/rewrite/index_role.h"
@@ -80,10 +81,15 @@ void describe(ThreadOptions& options, OptionFields& fields) {
              "parts for each core, at most; 0 = every point of the output indices is a part",
              {0, 1 << 20});
   fields.add("min_work", options.min_work,
-             "statements that run; a kernel with fewer stays on one core");
+             "statements that run; a kernel with fewer stays on one core; -1 = the calibration of "
+             "`unit` says",
+             {-1});
 }
 
-Status thread(stripe::Program& program, const ThreadOptions& options, PassContext& context) {
+Status thread(stripe::Program& program, const ThreadOptions& given, PassContext& context) {
+  ThreadOptions options = given;
+  options.min_work =
+      or_machines(given.min_work, context.model().core_facts(given.unit).worth_statements, -1);
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
   return for_each_kernel(program, options.reqs, [&](Block& kernel, const TensorNames& around) {
     context.matched();

@@ -33,7 +33,8 @@ struct ThreadOptions {
   // Parts for each core, at most. More parts balance the load, and each costs a start. 0: every
   // point of the output indices is a part.
   int64_t points_per_core = 8;
-  int64_t min_work = 32768;  // statements that run; a smaller kernel stays on one core
+  // Statements that run; a smaller kernel stays on one core. -1: the calibration says.
+  int64_t min_work = -1;
 };
 
 void describe(ThreadOptions& options, OptionFields& fields);

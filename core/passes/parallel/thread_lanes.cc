@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "stria/pass/machine_option.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/parallel/lane_group.h"
 #include "stria/rewrite/located_unit.h"
@@ -16,15 +17,18 @@ void describe(ThreadLanesOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a block inside a kernel, or the kernel, must have");
   fields.unit("unit", options.unit, "execution unit of a lane");
   fields.add("group_lanes", options.group_lanes,
-             "lanes of a group, a power of two; a block's tag #group_lanes overrides it",
-             {1, 1 << 20});
+             "lanes of a group, a power of two; a block's tag #group_lanes overrides it; 0 = the "
+             "calibration of `group` says",
+             {0, 1 << 20});
   fields.formerly("threads");
   fields.unit("group", options.group, "execution unit of a group, for blocks without a location");
   fields.unit("registers", options.registers, "memory unit that each lane has of its own");
   fields.word("subgroup", options.subgroup,
               "execution unit of lanes in step; blocks located there stay as they are");
   fields.add("access_bytes", options.access_bytes,
-             "bytes of one access that neighbouring lanes should share", {1, 1 << 20});
+             "bytes of one access that neighbouring lanes should share; 0 = the calibration of "
+             "`group` says",
+             {0, 1 << 20});
   fields.add("run_bytes", options.run_bytes,
              "contiguous bytes in registers that one lane takes, so that it loads vectors of what "
              "it reads, and of rows that it copies; 0 = single elements",
@@ -37,8 +41,12 @@ void describe(ThreadLanesOptions& options, OptionFields& fields) {
   fields.set_tags("inner_set", options.inner_set, "tags of the work of one lane in a block");
 }
 
-Status thread_lanes(stripe::Program& program, const ThreadLanesOptions& options,
+Status thread_lanes(stripe::Program& program, const ThreadLanesOptions& given,
                     PassContext& context) {
+  ThreadLanesOptions options = given;
+  const GroupFacts& facts = context.model().group_facts(given.group);
+  options.group_lanes = or_machines_power(given.group_lanes, facts.group_lanes);
+  options.access_bytes = or_machines(given.access_bytes, facts.transaction_bytes);
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::run, "/unit", options.unit));
   if (!std::has_single_bit(static_cast<uint64_t>(options.group_lanes)))
     return invalid_argument("/group_lanes: {} is no power of two", options.group_lanes);

@@ -50,11 +50,12 @@ namespace stria::passes {
 struct ThreadLanesOptions {
   std::vector<std::string> reqs = {"group"};  // tags that a block must have
   std::string unit = "LANE";                  // execution unit of one lane
-  int64_t group_lanes = 256;                  // lanes of a group, a power of two
+  // Of these, 0: the calibration of `group` says.
+  int64_t group_lanes = 0;            // lanes of a group, a power of two
   std::string group = "CU";           // execution unit of a group, for blocks without a location
   std::string registers = "REG";      // memory unit that each lane has of its own
   std::string subgroup = "SUBGROUP";  // execution unit of lanes in step; its blocks stay whole
-  int64_t access_bytes = 32;          // of one access that neighbouring lanes should share
+  int64_t access_bytes = 0;           // of one access that neighbouring lanes should share
   int64_t run_bytes = 0;              // contiguous bytes in registers that a lane takes
   int64_t pairs = 1;  // neighbouring lanes that differ in the second index of what they hold
   std::vector<std::string> inner_set = {"lane"};  // tags of the work of one lane in a block

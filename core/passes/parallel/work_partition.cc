@@ -134,7 +134,7 @@ class PartChooser {
       const auto [memory, behind] = caches_[c];
       if (!memory) continue;
       const double cycles = cost::traffic_into(part, point, *memory, behind).bytes() /
-                            std::max(rates_.caches[c].bytes_per_cycle, 0.1);
+                            rates_.caches[c].bytes_per_cycle;
       longest = std::max(longest, cycles);
       sum += cycles;
     }

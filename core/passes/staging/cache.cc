@@ -6,6 +6,7 @@
 
 #include "stria/cost/workgroup/group_plan.h"
 #include "stria/cost/workgroup/output_rows.h"
+#include "stria/pass/machine_option.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/staging/copies.h"
 #include "stria/rewrite/accumulator.h"
@@ -293,15 +294,19 @@ void describe(CacheOptions& options, OptionFields& fields) {
       "and gaps between the elements that are read are left out",
       std::vector<std::string>{"packed", "odd", "outputs"});
   fields.add("access_bytes", options.access_bytes,
-             "bytes of a vector that a lane reads, for `outputs`: rows begin at multiples of them",
-             {1, 1 << 10});
+             "bytes of a vector that a lane reads, for `outputs`: rows begin at multiples of them; "
+             "0 = the calibration of the model says",
+             {0, 1 << 10});
   fields.add("edges", options.edges,
              "elements of the copy beyond the tensor: `clamp`, poison; `zero_fill`, zeros",
              std::vector<std::string>{stripe::tag::kClamp, stripe::tag::kZeroFill});
   fields.set_tags("copy_set", options.copy_set, "tags of the blocks that copy", {"copy"});
 }
 
-Status cache(stripe::Program& program, const CacheOptions& options, PassContext& context) {
+Status cache(stripe::Program& program, const CacheOptions& given, PassContext& context) {
+  CacheOptions options = given;
+  options.access_bytes =
+      or_machines(given.access_bytes, context.model().group_facts().vector_bytes);
   STRIA_RETURN_IF_ERROR(check_location(context.model(), UnitUse::hold, "/loc", options.loc));
   STRIA_RETURN_IF_ERROR(
       check_location(context.model(), UnitUse::run, "/xfer_loc", options.xfer_loc));

@@ -54,7 +54,8 @@ struct CacheOptions {
   int64_t spread = 1;             // instances of `loc` that share a copy
   stripe::Location xfer_loc;      // of the blocks that copy in; none: not set
   std::string layout = "packed";  // of copies: one of the three
-  int64_t access_bytes = 16;      // of a vector that a lane reads, for "outputs"
+  // Of a vector that a lane reads, for "outputs"; 0: the calibration of the model says.
+  int64_t access_bytes = 0;
   std::string edges = stripe::tag::kClamp;  // beyond the tensor: "clamp" (poison) or "zero_fill"
   std::vector<std::string> copy_set = {"copy"};  // tags of the blocks that copy
 };

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "stria/base/arena.h"
+#include "stria/pass/machine_option.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/stripe/allocation_lives.h"
 #include "stria/stripe/lane_blocks.h"
@@ -134,16 +135,19 @@ class GroupPlacer {
 void describe(GroupMemoryOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a kernel must have");
   fields.unit("memory", options.memory, "memory unit that the lanes of a group share");
-  fields.add("alignment", options.alignment, "every place is a multiple of so many bytes",
-             {1, int64_t{1} << 20});
+  fields.add("alignment", options.alignment,
+             "every place is a multiple of so many bytes; 0 = the calibration of the model says",
+             {0, int64_t{1} << 20});
   fields.add("min_bytes", options.min_bytes,
              "a barrier is added only if it saves so many bytes; the kernel stays as it is if all "
              "saves fewer",
              {1, int64_t{1} << 40});
 }
 
-Status group_memory(stripe::Program& program, const GroupMemoryOptions& options,
+Status group_memory(stripe::Program& program, const GroupMemoryOptions& given,
                     PassContext& context) {
+  GroupMemoryOptions options = given;
+  options.alignment = or_machines(given.alignment, context.model().group_facts().local_piece_bytes);
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::hold, "/memory", options.memory));
   const MemoryUnit* memory = context.model().find_memory(options.memory);
   for (Block* section : {program.prologue(), program.main()}) {

@@ -41,7 +41,7 @@ namespace stria::passes {
 struct GroupMemoryOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
   std::string memory;                          // memory unit that the lanes of a group share
-  int64_t alignment = 64;                      // bytes
+  int64_t alignment = 0;                       // bytes; 0: the calibration of the model says
   int64_t min_bytes = 1;                       // that a barrier saves, and that all saves
 };
 

@@ -155,7 +155,7 @@ class Cutter {
     const auto holding = std::find_if(
         caches.begin(), caches.end(),
         [&](const cost::CoreRates::Level& cache) { return cache.name == options_.memory; });
-    if (holding != caches.end()) bytes_per_cycle_ = std::max(holding->bytes_per_cycle, 0.1);
+    if (holding != caches.end()) bytes_per_cycle_ = holding->bytes_per_cycle;
     caches.erase(holding, caches.end());
   }
 
@@ -310,7 +310,8 @@ void describe(BlockReductionOptions& options, OptionFields& fields) {
       "only_if_shorter", options.only_if_shorter,
       "leave a reduction whole where cutting does not save time; false = cut it wherever one "
       "register tile reads more than the memory holds");
-  fields.add("min_range", options.min_range, "an index with fewer points gets no lanes", {2});
+  fields.add("min_range", options.min_range,
+             "an index with fewer points gets no lanes; 0 = the calibration of the model says");
 }
 
 Status block_reduction(stripe::Program& program, const BlockReductionOptions& options,

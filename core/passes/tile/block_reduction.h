@@ -47,7 +47,8 @@ struct BlockReductionOptions {
   int64_t parts_per_core = 8;  // of the outputs, at most
   int64_t min_steps = 64;  // of the reduction in a part, at least; less is not worth the traffic
   bool only_if_shorter = true;  // false: cut wherever one register tile reads more than fits
-  int64_t min_range = 4;        // an index with fewer points gets no lanes; as for vectorize
+  // An index with fewer points gets no lanes; 0: the calibration of the model says.
+  int64_t min_range = 0;
 };
 
 void describe(BlockReductionOptions& options, OptionFields& fields);

@@ -27,14 +27,14 @@ Refusal why_no_rows(const Refinement& ref, const std::string& row, const std::st
   return Refusal::none();
 }
 
-// Do rows of matrices along these indices begin at multiples of kMatrixAlignment bytes, so that
-// lanes move vectors of them, and do they end there?
+// Do rows of matrices along these indices begin at multiples of a vector of so many bytes,
+// so that lanes move vectors of them, and do they end there?
 bool are_vectors(const Block& block, const Refinement& ref, const std::string& row,
-                 const std::string& column) {
+                 const std::string& column, int64_t vector_bytes) {
   const Affine flat = ref.flat_access();
   const std::string& contiguous = flat.coefficient(column) == 1 ? column : row;
   const int64_t bytes = byte_size(ref.shape.type);
-  const auto begins = [&](int64_t elements) { return elements * bytes % kMatrixAlignment == 0; };
+  const auto begins = [&](int64_t elements) { return elements * bytes % vector_bytes == 0; };
   return flat.coefficient(contiguous) == 1 && begins(flat.constant()) &&
          begins(block.find_index(contiguous)->range) &&
          std::all_of(flat.terms().begin(), flat.terms().end(), [&](const auto& term) {
@@ -51,7 +51,8 @@ Instruction with_turned_operands(Instruction instruction, unsigned turned) {
   return instruction;
 }
 
-Refusal form_of(const Block& kernel, const Instruction& instruction, ProductForm& form) {
+Refusal form_of(const Block& kernel, const Instruction& instruction, int64_t vector_bytes,
+                ProductForm& form) {
   // Sums are kept in the type of the aggregation, whatever they are stored as in the end.
   Block block = kernel;
   for (Refinement& ref : block.refs)
@@ -117,7 +118,7 @@ Refusal form_of(const Block& kernel, const Instruction& instruction, ProductForm
   product.left_bytes = byte_size(left->shape.type);
   product.right_bytes = byte_size(right->shape.type);
   product.sum_bytes = out.agg ? byte_size(out.agg->type) : byte_size(out.shape.type);
-  product.sum_in_vectors = are_vectors(block, out, form.row, form.column);
+  product.sum_in_vectors = are_vectors(block, out, form.row, form.column, vector_bytes);
   product.left_along_depth = left->flat_access().coefficient(form.depth) == 1;
   product.right_along_depth = right->flat_access().coefficient(form.depth) == 1;
   return Refusal::none();
@@ -140,7 +141,7 @@ std::array<DataType, 2> types_in_registers(const std::array<ProductFactor, 2>& f
 
 // What lanes load and do for each element that they stage.
 void add_factors(const Block& block, const std::array<ProductFactor, 2>& factors,
-                 ProductForm& form) {
+                 int64_t vector_bytes, ProductForm& form) {
   for (const ProductFactor& factor : factors) {
     const bool left = factor.main == form.left;
     cost::MatrixProduct& product = form.product;
@@ -151,13 +152,15 @@ void add_factors(const Block& block, const std::array<ProductFactor, 2>& factors
     int64_t& operations = left ? product.left_operations : product.right_operations;
     operations = factor.operations + (factor.type != (left ? form.left_type : form.right_type));
     (left ? product.left_in_vectors : product.right_in_vectors) =
-        are_vectors(block, *block.find_ref(factor.main), left ? form.row : form.column, form.depth);
+        are_vectors(block, *block.find_ref(factor.main), left ? form.row : form.column, form.depth,
+                    vector_bytes);
   }
 }
 
 }  // namespace
 
-Refusal product_form(const Block& block, const Instruction& instruction, ProductForm& form) {
+Refusal product_form(const Block& block, const Instruction& instruction, int64_t vector_bytes,
+                     ProductForm& form) {
   if (instruction.operands.size() != 3) return "the instruction is no product of two matrices";
   std::array<ProductFactor, 2> factors;
   if (Refusal refusal = product_factors(block, factors)) {
@@ -171,7 +174,7 @@ Refusal product_form(const Block& block, const Instruction& instruction, Product
   for (unsigned turned = 0; turned < 8; ++turned) {
     const Instruction like = with_turned_operands(instruction, turned);
     form = {};
-    Refusal refusal = form_of(kernel, like, form);
+    Refusal refusal = form_of(kernel, like, vector_bytes, form);
     if (!refusal) {
       // Rows and columns are those of the instruction, whatever lies how in memory.
       const auto of = std::find_if(instruction.operands.begin(), instruction.operands.end(),
@@ -189,7 +192,7 @@ Refusal product_form(const Block& block, const Instruction& instruction, Product
       if (!types_fit)
         refusal = "its operands have the instruction's types in the other order";
       else
-        return add_factors(block, factors, form), Refusal::none();
+        return add_factors(block, factors, vector_bytes, form), Refusal::none();
     }
     if (turned == 0 || (form.types_fit && !types_fit)) first = std::move(refusal);
     types_fit = types_fit || form.types_fit;
@@ -213,7 +216,8 @@ std::optional<MatrixChoice> fastest_matrix_tile(const Block& block, const Hardwa
     if (!instruction.symbol.empty()) continue;  // a function, which no subgroup calls
     MatrixChoice choice;
     choice.instruction = &instruction;
-    if (Refusal refusal = product_form(block, instruction, choice.form)) {
+    if (Refusal refusal = product_form(
+            block, instruction, static_cast<int64_t>(rates.facts.vector_bytes), choice.form)) {
       if (choice.form.types_fit) why_none = std::move(refusal);
       continue;
     }

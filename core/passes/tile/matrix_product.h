@@ -15,9 +15,6 @@
 
 namespace stria::passes {
 
-// The bytes at whose multiples the rows of a matrix in memory begin.
-inline constexpr int64_t kMatrixAlignment = 16;
-
 // The dimensions of a tensor along which a matrix has its rows and its columns: coordinate
 // dims[rows] says which row.
 struct MatrixDims {
@@ -34,11 +31,13 @@ struct ProductForm {
   cost::MatrixProduct product;
 };
 
-// Fills `form` if the block is a product that the instruction computes. Tiles need not divide the
+// Fills `form` if the block is a product that the instruction computes, on lanes that move vectors
+// of `vector_bytes`. Tiles need not divide the
 // block's ranges: what goes beyond is masked. Lanes may compute its factors: what counts is the
 // type of their values. The row is the index of the earlier dimension of the result: operands and
 // indices change places if the instruction's match has it otherwise.
-Refusal product_form(const stripe::Block& block, const Instruction& instruction, ProductForm& form);
+Refusal product_form(const stripe::Block& block, const Instruction& instruction,
+                     int64_t vector_bytes, ProductForm& form);
 
 // The fastest way to compute a block on matrix units.
 struct MatrixChoice {

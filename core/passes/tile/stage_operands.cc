@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 
-#include "stria/cost/workgroup/matrix_time.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/tile/matrix_tile.h"
 #include "stria/passes/tile/product_factors.h"
@@ -23,9 +22,11 @@ using stripe::Block;
 using stripe::RefDir;
 using stripe::Refinement;
 
-// Rows are longer by kMatrixRowGap bytes, and begin at multiples of them.
-void lay_out_rows(const std::vector<Dim>& like, TensorShape& shape) {
-  const int64_t vector = cost::kMatrixRowGap / byte_size(shape.type);
+// Rows are longer by a vector of lanes, and begin at multiples of it: so subgroups that load
+// 8 rows of a vector each meet all banks.
+void lay_out_rows(const std::vector<Dim>& like, const GroupFacts& facts, TensorShape& shape) {
+  const int64_t vector =
+      std::max<int64_t>(1, static_cast<int64_t>(facts.vector_bytes) / byte_size(shape.type));
   const std::vector<size_t> order = order_by_stride(like);  // outermost first
   Dim &rows = shape.dims[order[0]], &row = shape.dims[order[1]];
   row.stride = 1;
@@ -91,7 +92,7 @@ class OperandStage {
         copy.idxs.push_back(std::move(index));
       }
     if (shape.dims.size() != 2) return fmt::format("'{}' is no matrix", factor.main);
-    lay_out_rows(like, shape);
+    lay_out_rows(like, model_.group_facts(), shape);
     Refinement buffer;
     buffer.into = host_.fresh_name(factor.main + "_scratch");
     buffer.access.resize(2);

@@ -159,7 +159,8 @@ void describe(TileOptions& options, OptionFields& fields) {
   fields.add("roles", options.roles, "which of these three kinds of blocks are tiled; none = all");
   fields.add("balance", options.balance,
              "shrink tiles of other output indices to equal parts of the range");
-  fields.add("min_range", options.min_range, "an index with fewer points gets no lanes", {2});
+  fields.add("min_range", options.min_range,
+             "an index with fewer points gets no lanes; 0 = the calibration of the model says");
 }
 
 Status tile(stripe::Program& program, const TileOptions& options, PassContext& context) {

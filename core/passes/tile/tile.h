@@ -60,8 +60,9 @@ struct TileOptions {
   RoleSizes scalar;            // for blocks without one
   // Which of the three kinds of blocks are tiled; empty: all.
   std::vector<std::string> roles;
-  bool balance = false;   // shrink tiles of other output indices to equal parts of the range
-  int64_t min_range = 4;  // an index with fewer points gets no lanes; as for vectorize
+  bool balance = false;  // shrink tiles of other output indices to equal parts of the range
+  // An index with fewer points gets no lanes; 0: the calibration of the model says.
+  int64_t min_range = 0;
 };
 
 void describe(TileOptions& options, OptionFields& fields);

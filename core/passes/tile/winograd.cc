@@ -239,7 +239,7 @@ class Rewriter {
       if (d != axes[0] && d != axes[1]) leading.push_back(like.shape.dims[d].size);
     TensorShape shape = dense_shape(like.shape.type, leading);
     if (!apart) return add_buffer(name, std::move(shape), like);
-    const int64_t line = options_.line_bytes / byte_size(shape.type);
+    const int64_t line = std::max<int64_t>(1, options_.line_bytes / byte_size(shape.type));
     shape.dims[1].stride = (ceil_div(shape.dims[1].stride, line) | 1) * line;
     shape.dims[0].stride = shape.dims[1].size * shape.dims[1].stride;
     return add_buffer(name, std::move(shape), like);
@@ -427,14 +427,18 @@ void describe(WinogradOptions& options, OptionFields& fields) {
   fields.add("min_channels", options.min_channels,
              "input channels, and also output channels, at least", {1});
   fields.add("min_tiles", options.min_tiles, "tiles that use the same taps, at least", {1});
-  fields.add("line_bytes", options.line_bytes, "bytes of a cache line", {8, 1 << 20});
+  fields.add("line_bytes", options.line_bytes,
+             "bytes of a cache line; 0 = the calibration of the model says", {0, 1 << 20});
 }
 
 Status winograd(stripe::Program& program, const WinogradOptions& options, PassContext& context) {
   if (options.tile != 2 && options.tile != 4)
     return invalid_argument("/tile: {} is neither 2 nor 4", options.tile);
+  WinogradOptions of = options;
+  if (of.line_bytes == 0)
+    of.line_bytes = static_cast<int64_t>(context.model().core_facts().cache_line_bytes);
   for (Block* section : {program.prologue(), program.main()})
-    if (section) Rewriter(*section, options, context).run();
+    if (section) Rewriter(*section, of, context).run();
   return Status();
 }
 

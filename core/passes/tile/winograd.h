@@ -57,7 +57,7 @@ struct WinogradOptions {
   int64_t tile = 4;           // results of a tile along each of the two dimensions: 2 or 4
   int64_t min_channels = 32;  // input channels, and also output channels, at least
   int64_t min_tiles = 12;     // tiles that use the same taps, at least
-  int64_t line_bytes = 64;    // bytes of a cache line
+  int64_t line_bytes = 0;     // of a cache line; 0: the calibration says
 };
 
 void describe(WinogradOptions& options, OptionFields& fields);

@@ -226,7 +226,8 @@ void describe(RegisterTransposeOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a kernel must have");
   fields.unit("registers", options.registers, "memory unit that holds the tile; \"\" = no location",
               WhenEmpty::none);
-  fields.add("min_range", options.min_range, "an index with fewer points gets no lanes", {2});
+  fields.add("min_range", options.min_range,
+             "an index with fewer points gets no lanes; 0 = the calibration of the model says");
   fields.add("tiles", options.tiles, "tiles of an outer point along the outputs", {1, 1 << 10});
   fields.unit(
       "memory", options.memory,
@@ -252,8 +253,10 @@ void describe(RegisterTransposeOptions& options, OptionFields& fields) {
                   "tags for the loop over the tiles of an outer point");
 }
 
-Status register_transpose(stripe::Program& program, const RegisterTransposeOptions& options,
+Status register_transpose(stripe::Program& program, const RegisterTransposeOptions& given,
                           PassContext& context) {
+  RegisterTransposeOptions options = given;
+  options.min_range = fewest_lane_points(context.model(), given.min_range);
   STRIA_RETURN_IF_ERROR(
       check_unit(context.model(), UnitUse::hold, "/registers", options.registers));
   STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::hold, "/memory", options.memory));

@@ -36,9 +36,10 @@ namespace stria::passes {
 struct RegisterTransposeOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
   std::string registers = "REG";  // memory unit of the model that holds the tile; "" = no location
-  int64_t min_range = 4;          // an index with fewer points gets no lanes
-  int64_t tiles = 4;              // of an outer point, along the outputs
-  int64_t tiles_across = 16;      // of an outer point, along the inputs
+  // An index with fewer points gets no lanes; 0: the calibration of the model says.
+  int64_t min_range = 0;
+  int64_t tiles = 4;          // of an outer point, along the outputs
+  int64_t tiles_across = 16;  // of an outer point, along the inputs
   // Memory unit of the model: a cache whose sets should keep the inputs of an outer point in
   // `percent` of their places. If they cannot, there are fewer `tiles`, but at least `min_tiles`:
   // with fewer, stores lose more than loads gain. "" = no such cache.

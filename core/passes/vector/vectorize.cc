@@ -276,7 +276,8 @@ class Vectorizer {
 
 void describe(VectorizeOptions& options, OptionFields& fields) {
   fields.tags("reqs", options.reqs, "tags that a kernel must have");
-  fields.add("min_range", options.min_range, "an index with fewer points gets no lanes", {2});
+  fields.add("min_range", options.min_range,
+             "an index with fewer points gets no lanes; 0 = the calibration of the model says");
   fields.add("reduction_lanes", options.reduction_lanes,
              "lanes of a vectorised reduction, at most, in whole vectors of the hardware; 0 = one "
              "vector",

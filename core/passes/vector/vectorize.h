@@ -37,7 +37,8 @@ namespace stria::passes {
 
 struct VectorizeOptions {
   std::vector<std::string> reqs = {"kernel"};  // tags that a kernel must have
-  int64_t min_range = 4;                       // an index with fewer points gets no lanes
+  // An index with fewer points gets no lanes; 0: the calibration of the model says.
+  int64_t min_range = 0;
   // If the reduction is vectorised, the lanes may be several of the hardware's vectors, up to so
   // many lanes: an addition then need not wait for the one before. 0: one vector.
   int64_t reduction_lanes = 0;

@@ -26,7 +26,9 @@ GroupRates rates() {
   return out;
 }
 
-MatrixUnit unit() { return {.multiply_adds = 256}; }
+MatrixUnit unit() {
+  return {.rows = 16, .columns = 16, .depth = 16, .subgroup_lanes = 32, .multiply_adds = 256};
+}
 
 MatrixProduct product(int64_t rows, int64_t columns, int64_t depth) {
   return {.rows = rows, .columns = columns, .depth = depth};
@@ -259,7 +261,8 @@ TEST(MatrixTime, NearWhatWasMeasured) {
   gpu.unit_local_bytes = 98304;
   gpu.global_latency = 470;
   constexpr double kClock = 1925, kLaunch = 2.8;
-  const MatrixUnit wide{.columns = 8, .multiply_adds = 1276};
+  const MatrixUnit wide{
+      .rows = 16, .columns = 8, .depth = 16, .subgroup_lanes = 32, .multiply_adds = 1276};
   for (const Measured& m : {Measured{128, 2560, 2560, 64, 64, 64, 2, 2, 19.3},
                             Measured{128, 2560, 2560, 64, 64, 128, 2, 2, 18.3},
                             Measured{2176, 128, 2560, 64, 64, 64, 1, 2, 19.7},

@@ -31,10 +31,16 @@ std::optional<Opened>& opened() {
 
 }  // namespace
 
+std::vector<std::string>& hw_overlay_files() {
+  static std::vector<std::string> files;
+  return files;
+}
+
 RuntimeOptions runtime_options(double time_limit_s, unsigned threads) {
   RuntimeOptions options;
   options.threads = threads;
   if (time_limit_s > 0) options.wait_limit_ns = static_cast<uint64_t>(time_limit_s * 1e9);
+  for (const std::string& file : hw_overlay_files()) options.hw_overlays.emplace_back(file);
   options.author = audience().author;
   options.log = [least = audience().verbose ? LogLevel::debug : LogLevel::warning](
                     LogLevel level, std::string_view line) {

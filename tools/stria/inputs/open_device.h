@@ -4,12 +4,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "failure.h"
 #include "stria/runtime/compilation.h"
 #include "stria/runtime/runtime.h"
 
 namespace stria::command {
+
+// Files of --hw, which refine the model of each device that is opened; the command line fills them
+// in before a verb runs.
+std::vector<std::string>& hw_overlay_files();
 
 // The options that every verb wants: plugins' warnings and errors go to stderr. `time_limit_s`
 // bounds each wait for a device and each call into a plugin; a call that does not come back ends

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "explain_cost.h"
 #include "inputs/onnx_inputs.h"
 #include "inputs/open_device.h"
 #include "inputs/program_inputs.h"
@@ -29,6 +30,9 @@ std::string file_name(const std::string& name) {
   return file.empty() || file == "." || file == ".." ? "source.txt" : file;
 }
 
+// With --explain-cost there may be no output.
+bool is_file(const std::string& output) { return !output.empty() && output != "-"; }
+
 // The names of a folder's files: one that is taken already gets a number before its ending.
 class FileNames {
  public:
@@ -50,7 +54,7 @@ Outcome compile_to_tile(const CompileOptionsText& options) {
       {"--device", !options.device.empty()},    {"--function", !options.function.empty()},
       {"--const", !options.constants.empty()},  {"--fast-math", options.fast_math},
       {"--no-peepholes", options.no_peepholes}, {"--tune", options.tune != 0},
-      {"--set", !options.settings.empty()}};
+      {"--explain-cost", options.explain_cost}, {"--set", !options.settings.empty()}};
   for (const auto& [name, given] : others)
     if (given)
       return Outcome(ExitCode::usage,
@@ -106,12 +110,13 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
                            .no_peepholes = options.no_peepholes,
                            .constants = {options.constants.begin(), options.constants.end()},
                            .keep_stages = !options.dump_dir.empty(),
+                           .watch_kernels = options.explain_cost,
                            .tune = options.tune,
                            .parameters = parameters,
                            .recorder = &reproducer};
   const NamedFile read{"PROG", options.program};
   std::vector<NamedFile> written;
-  if (options.output != "-") written.push_back({"--output", options.output});
+  if (is_file(options.output)) written.push_back({"--output", options.output});
   STRIA_FAIL_IF(check_files_differ(written, {read}));
   Device device;
   // Only the device knows its parameters; it can be slow to open.
@@ -127,21 +132,25 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
   // Before the time is spent.
   if (!options.dump_dir.empty())
     STRIA_FAIL_IF_ERROR(ExitCode::program, check_folder_writable(options.dump_dir));
-  else if (options.output != "-")
+  else if (is_file(options.output))
     STRIA_FAIL_IF_ERROR(ExitCode::program, check_writable(options.output));
   if (how.parameters.empty()) STRIA_FAIL_IF(open_device(options.device, device, 0, 0, &generic));
   STRIA_OR_FAIL(Compilation compilation, ExitCode::device,
                 CompileDriver::specialize(device, std::move(generic), how));
   print_undecided(compilation.steps);
   std::vector<SourceText> sources;
-  if (!options.dump_dir.empty()) {
+  std::string costs;
+  if (!options.dump_dir.empty() || options.explain_cost) {
     STRIA_OR_FAIL(Executable executable, ExitCode::device,
                   CompileDriver::load(device, compilation, how));
-    STRIA_OR_FAIL(sources, ExitCode::device, executable.sources());
+    if (!options.dump_dir.empty()) {
+      STRIA_OR_FAIL(sources, ExitCode::device, executable.sources());
+    }
+    if (options.explain_cost) STRIA_FAIL_IF(explain_cost(device, executable, costs));
   }
   // All is made before anything is written, and written all or not at all.
   std::vector<FileText> files;
-  if (options.output != "-") files.push_back({options.output, compilation.device_text});
+  if (is_file(options.output)) files.push_back({options.output, compilation.device_text});
   if (!options.dump_dir.empty()) {
     const std::filesystem::path folder = options.dump_dir;
     FileNames taken;
@@ -159,6 +168,8 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
   if (options.output == "-")
     std::fwrite(compilation.device_text.data(), 1, compilation.device_text.size(), stdout);
   std::fflush(stdout);
+  // Nothing else may stand between the lines of a program.
+  std::fputs(costs.c_str(), options.output == "-" ? stderr : stdout);
   return Outcome();
 }
 

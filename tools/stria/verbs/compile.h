@@ -23,6 +23,7 @@ struct CompileOptionsText {
   std::vector<std::string> constants;  // NAME
   bool fast_math = false;
   bool no_peepholes = false;
+  bool explain_cost = false;
   int tune = 0;                       // candidates that are timed; 0: none
   std::vector<std::string> settings;  // NAME=VALUE, parameters of the device's pipeline
   std::string repro_dir;              // of reproducers; empty: the working directory

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calibrates a device: measures kernels of a fixed set of programs, and fits the numbers of its
+// hardware model that predict them. Nothing here knows any plugin: programs go through the device's
+// own pipeline and code generator, and times are those that the device tells.
+//
+//   calibration_set.h ──> measured_kernels.h ──> fit.h ──> an overlay (hwmodel/model_overlay.h)
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/calibrate/fit.h"
+#include "stria/calibrate/measured_kernels.h"
+#include "stria/runtime/device.h"
+
+namespace stria::calibrate {
+
+struct CalibrateOptions {
+  double seconds = 90;  // of running; compiling and fitting come on top
+  bool rates = false;   // also rates that the model gives as measured or as the device's own
+  std::string date;     // "2026-11-28"
+  Progress progress;    // may be empty
+};
+
+struct Calibration {
+  std::string overlay;  // JSON text
+  // Each kernel's time as measured, as the model predicted it, and as it predicts it now; seconds,
+  // 0: no prediction.
+  struct Row {
+    std::string kernel;
+    double measured = 0, before = 0, after = 0;
+  };
+  std::vector<Row> rows;
+  FitError before, after;
+  struct Change {
+    std::string pointer;
+    double before = 0, after = 0;
+  };
+  std::vector<Change> changes;
+  std::vector<std::string> left_out;  // programs, with the reasons
+};
+
+// unavailable if the device is busy; failed_precondition if it tells no times, or if its model says
+// too little of any unit for a prediction; what measuring fails with. Takes about `seconds`.
+Result<Calibration> calibrate(const Device& device, const CalibrateOptions& options);
+
+}  // namespace stria::calibrate

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of the calibration's programs, with the times that the device takes for them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/calibrate/calibration_set.h"
+#include "stria/cost/kernel/kernel_nest.h"
+#include "stria/runtime/device.h"
+
+namespace stria::calibrate {
+
+struct MeasuredKernel {
+  std::string name;  // "softmax: kernel_0"
+  cost::KernelNest nest;
+  double seconds = 0;  // the median of its runs
+};
+
+struct Measurements {
+  std::vector<MeasuredKernel> kernels;
+  // Programs that the device cannot compile or run, each with the reason.
+  std::vector<std::string> left_out;
+};
+
+using Progress = std::function<void(std::string_view what, double part)>;
+
+// Compiles and runs each program on random inputs, for about `seconds` together. Each is timed
+// twice, with the others in between. Kernels whose two times differ by more than a tenth are timed
+// again; unavailable, if a fifth of them still differ: the device is busy, or its clock changes.
+// failed_precondition if the device knows no times of kernels.
+Result<Measurements> measure_kernels(const Device& device,
+                                     const std::vector<CalibrationProgram>& programs,
+                                     double seconds, const Progress& progress);
+
+}  // namespace stria::calibrate

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/cost/kernel/kernel_time.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace stria::cost {
+namespace {
+
+// The unit that the kernel's outermost loops are on; else the model's first one that could run it.
+const ExecutionUnit* unit_of(const KernelNest& nest, const HardwareModel& model) {
+  for (const NestLoop& loop : nest.loops)
+    if (const ExecutionUnit* unit = loop.unit.empty() ? nullptr : model.find_executor(loop.unit))
+      return unit;
+  for (const ExecutionUnit& unit : model.executors)
+    if (unit.ops_per_cycle > 0 || !unit.rates.empty()) return &unit;
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<PredictedTime> kernel_time(const stripe::Block& section, const stripe::Block& kernel,
+                                         const HardwareModel& model) {
+  return kernel_time(kernel_nest(section, kernel), model);
+}
+
+std::optional<PredictedTime> kernel_time(const KernelNest& nest, const HardwareModel& model) {
+  const ExecutionUnit* unit = unit_of(nest, model);
+  if (!unit || model.clock_mhz <= 0) return std::nullopt;
+  const bool groups = unit->max_threads > 0 && unit->vector_registers == 0;
+  if (groups ? unit->ops_per_cycle <= 0 : unit->vector_registers <= 0 || unit->vector_bytes <= 0)
+    return std::nullopt;
+  KernelCycles cycles = groups ? group_cycles(nest, model, *unit) : core_cycles(nest, model, *unit);
+  const double seconds_of_cycle = 1e-6 / model.clock_mhz;
+  PredictedTime out;
+  out.launch_seconds = model.launch_us * 1e-6;
+  out.seconds = cycles.all * seconds_of_cycle + out.launch_seconds;
+  out.least_seconds = out.seconds / cycles.spread_factor;
+  out.most_seconds = out.seconds * cycles.spread_factor;
+  out.terms = std::move(cycles.terms);
+  for (PredictedTime::Term& term : out.terms) term.seconds *= seconds_of_cycle;
+  std::stable_sort(out.terms.begin(), out.terms.end(),
+                   [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
+  return out;
+}
+
+std::string to_string(const PredictedTime& time) {
+  const auto us = [](double seconds) { return seconds * 1e6; };
+  std::string out = fmt::format("{:.1f} us ({:.1f} .. {:.1f}):", us(time.seconds),
+                                us(time.least_seconds), us(time.most_seconds));
+  for (const PredictedTime::Term& term : time.terms)
+    if (us(term.seconds) >= 0.05) out += fmt::format(" {} {:.1f},", term.name, us(term.seconds));
+  return out + fmt::format(" launch {:.1f}", us(time.launch_seconds));
+}
+
+}  // namespace stria::cost
