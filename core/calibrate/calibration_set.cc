@@ -16,19 +16,26 @@ class SetMaker {
   }
 
   std::vector<CalibrationProgram> make() {
+    const int64_t larger = growth();
     for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{{96, 96, 96},
                                                                      {192, 384, 160},
                                                                      {311, 517, 253},
                                                                      {640, 640, 640},
                                                                      {48, 1500, 700},
                                                                      {1100, 72, 900},
-                                                                     {8, 2000, 1200}})
+                                                                     {8, 2000, 1200}}) {
       product(m, n, k, DataType::fp32);
+      if (larger > 1) product(m * larger, n * larger, k * larger, DataType::fp32);
+    }
     for (DataType type : {DataType::fp64, DataType::fp16, DataType::bf16, DataType::i32})
       if (model_.lacking_types.count(type) == 0) product(320, 288, 352, type);
     convolution(30, 3, 48, 72);
     convolution(50, 1, 80, 112);
     convolution(22, 5, 40, 56);
+    if (larger > 1) {
+      convolution(30, 3, 48 * larger, 72 * larger);
+      convolution(50, 1, 80 * larger, 112 * larger);
+    }
     for (double bytes : sizes()) {
       const int64_t rows = std::max<int64_t>(8, std::llround(std::sqrt(bytes / 8)) / 8 * 8);
       const std::map<std::string, TensorType> one = {{"A", fp32({rows, rows})}};
@@ -74,6 +81,16 @@ class SetMaker {
     return std::max<int64_t>(64, std::llround(std::sqrt(bytes / 4)) / 8 * 8 - 24);
   }
 
+  // By how much sides of products grow, so that a wide machine is busy for as long as a processor
+  // of two cores is with the smaller ones.
+  int64_t growth() const {
+    double operations = 0;
+    for (const ExecutionUnit& unit : model_.executors)
+      operations = std::max(operations, unit.ops_per_cycle * static_cast<double>(unit.count));
+    constexpr double kTwoCores = 64;  // operations in a cycle, about
+    return std::llround(std::clamp(std::cbrt(operations / kTwoCores) / 2, 1.0, 8.0));
+  }
+
   // Bytes that a half of each cache holds, and more than all of them.
   std::vector<double> sizes() const {
     std::vector<double> out;
@@ -84,6 +101,7 @@ class SetMaker {
         largest = std::max(largest, static_cast<double>(memory.size_bytes));
       }
     out.push_back(largest * 4);
+    out.push_back(256e6);  // more than any cache
     for (double& bytes : out) bytes = std::clamp(bytes, 16384.0, std::min(most_bytes_, 512e6));
     std::sort(out.begin(), out.end());
     out.erase(std::unique(out.begin(), out.end()), out.end());

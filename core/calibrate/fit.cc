@@ -16,6 +16,8 @@ constexpr double kNear = 1.3;
 constexpr double kUnknown = 4;  // as if a kernel without a prediction were off by e^4
 constexpr double kStay = 0.01;  // of each number that leaves where it was, times its log
 constexpr int kRounds = 30;
+// Kernels of which most is their start say little, and there are many.
+constexpr double kShort = 20e-6, kShortWeight = 0.3;
 constexpr double kFirstStep = 2, kLastStep = 1.005;
 
 double log_error(const HardwareModel& model, const MeasuredKernel& kernel) {
@@ -77,15 +79,18 @@ std::vector<FittedNumber> numbers_to_fit(const HardwareModel& model,
         {"group_access_factor", "group_function_factor", "group_wait_factor", "group_shown_part"});
   else
     facts({"kernel_access_factor", "kernel_function_factor", "kernel_loop_cycles",
-           "kernel_store_factor", "kernel_shown_part", "kernel_part_cycles"});
+           "kernel_store_factor", "kernel_shown_part", "kernel_part_cycles", "kernel_start_cycles",
+           "kernel_run_lines"});
   out.push_back(
       {"/launch_us", 0.01, 1e5, false, [](HardwareModel& of) -> double& { return of.launch_us; }});
   const auto rate = [&](const std::string& pointer, std::function<double&(HardwareModel&)> in) {
     if (rates || is_estimate(model, pointer)) out.push_back({pointer, 1e-3, 1e9, false, in});
   };
   if (groups) {
-    rate(at + "/ops_per_cycle",
-         [unit](HardwareModel& of) -> double& { return of.executors[unit].ops_per_cycle; });
+    // What a unit computes at best is known of most machines, and tiles are chosen by it.
+    if (rates)
+      rate(at + "/ops_per_cycle",
+           [unit](HardwareModel& of) -> double& { return of.executors[unit].ops_per_cycle; });
     for (size_t m = 0; m < model.memories.size(); ++m)
       if (model.memories[m].read_bytes_per_cycle > 0)
         rate("/mem_units/" + model.memories[m].name + "/read_bytes_per_cycle",
@@ -129,7 +134,8 @@ void fit(HardwareModel& model, const std::vector<FittedNumber>& numbers,
     const double near = std::log(kNear);
     for (const MeasuredKernel& kernel : kernels) {
       const double error = std::abs(log_error(model, kernel));
-      out += error < near ? error * error / near : 2 * error - near;
+      const double weight = kernel.seconds < kShort ? kShortWeight : 1;
+      out += weight * (error < near ? error * error / near : 2 * error - near);
     }
     for (size_t n = 0; n < numbers.size(); ++n) {
       const double now = numbers[n].in(model);

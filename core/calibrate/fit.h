@@ -33,7 +33,8 @@ struct FitError {
 FitError error_of(const HardwareModel& model, const std::vector<MeasuredKernel>& kernels);
 
 // Changes the numbers of `model` so that predicted times come near measured ones: the sum over
-// kernels of |log(predicted / measured)|, squared where it is below log 1.3, and a little for each
+// kernels of |log(predicted / measured)|, squared where it is below log 1.3, less for those below
+// 20 us, and a little for each
 // number that leaves where it was. It goes along one number at a time, in steps that get smaller,
 // so that it ends at the same place each time. Numbers to which no time answers stay as they are.
 void fit(HardwareModel& model, const std::vector<FittedNumber>& numbers,

@@ -17,7 +17,7 @@ namespace stria::calibrate {
 struct MeasuredKernel {
   std::string name;  // "softmax: kernel_0"
   cost::KernelNest nest;
-  double seconds = 0;  // the median of its runs
+  double seconds = 0;  // of the quickest of each ten runs
 };
 
 struct Measurements {

@@ -163,7 +163,7 @@ TEST_F(Numbers, OfParameters) {
                 "from 1 to 100000\n"));
   EXPECT_THAT(folder_.stria(words("hw --device llvm_cpu")).out,
               AllOf(HasSubstr("passes/cpu.json' (--set NAME=VALUE)"),
-                    HasSubstr("WINOGRAD     0      0, 2 or 4\n")));
+                    HasSubstr("WINOGRAD     0     0, 2 or 4\n")));
 }
 
 }  // namespace

@@ -57,8 +57,9 @@ class CoreKernel {
       longest = std::max(longest, term.seconds);
       all += term.seconds;
     }
-    out.all = longest + facts_.kernel_shown_part * (all - longest) +
-              (parallel_ ? parts_of_core_ * facts_.kernel_part_cycles : 0);
+    out.all =
+        longest + facts_.kernel_shown_part * (all - longest) +
+        (parallel_ ? facts_.kernel_start_cycles + parts_of_core_ * facts_.kernel_part_cycles : 0);
     out.spread_factor = facts_.spread_factor;
     return out;
   }
@@ -168,25 +169,26 @@ class CoreKernel {
 
   void add_caches(std::vector<PredictedTime::Term>& terms) {
     const CoreRates& of = rates(type_of_memory());
-    double all_bytes = 0;
-    std::set<size_t> seen;
-    for (size_t t = 0; t < nest_.tensors.size(); ++t)
-      if (!in_registers(nest_.tensors[t])) all_bytes += nest_.tensors[t].bytes;
-    for (size_t c = 0; c < of.caches.size(); ++c) {
-      const CoreRates::Level& cache = of.caches[c];
-      const double capacity = cache.bytes * cache.filled_part;
-      const KernelTraffic traffic =
-          traffic_of(nest_, capacity, cache.line_bytes, cores_,
-                     [&](const NestTensor& tensor) { return !in_registers(tensor); });
+    const auto behind = [&](const NestTensor& tensor) { return !in_registers(tensor); };
+    for (const CoreRates::Level& level : of.caches) {
+      const MemoryUnit* memory = model_.find_memory(level.name);
+      KernelCache cache;
+      cache.line_bytes = level.line_bytes;
+      // Of the memory's instances, each serves so many cores.
+      cache.units = memory ? std::min(cores_, as_double(std::max<int64_t>(memory->count, 1))) : 1;
+      cache.capacity = 1e300;
       // What is there already does not come again.
-      const double touched =
-          traffic_of(nest_, 1e300, cache.line_bytes, 1, [&](const NestTensor& tensor) {
-            return !in_registers(tensor);
-          }).bytes();
-      if (touched / cores_ <= capacity) break;
+      if (traffic_of(nest_, cache, behind).bytes() / cache.units <= level.bytes * level.filled_part)
+        break;
+      cache.capacity = level.bytes * level.filled_part;
+      cache.ways = level.ways;
+      cache.sets = level.sets;
+      cache.run_lines = facts_.kernel_run_lines;
+      const KernelTraffic traffic = traffic_of(nest_, cache, behind);
+      // What is written is read first, and goes out.
       const double bytes = traffic.read_bytes + 2 * traffic.written_bytes + traffic.streamed_bytes;
       terms.push_back(
-          {cache.name + " from " + cache.behind, bytes * share_ / cache.bytes_per_cycle});
+          {level.name + " from " + level.behind, bytes * share_ / level.bytes_per_cycle});
     }
   }
 

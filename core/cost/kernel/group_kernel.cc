@@ -28,6 +28,12 @@ class GroupKernel {
       : nest_(nest), model_(model), unit_(unit), facts_(unit.calibration.group) {
     for (size_t i = 0; i < nest.loops.size(); ++i)
       if (nest.loops[i].parallel && nest.loops[i].unit == unit.name) groups_ *= nest.loops[i].range;
+    lanes_ = lanes();
+    // Lanes that no group holds together come in groups as large as any.
+    if (groups_ == 1 && lanes_ > facts_.group_lanes) {
+      groups_ = std::ceil(lanes_ / facts_.group_lanes);
+      lanes_ = facts_.group_lanes;
+    }
     for (const MemoryUnit& memory : model.memories)
       if (memory.latency_cycles > latency_ && memory.read_bytes_per_cycle > 0) {
         latency_ = memory.latency_cycles;
@@ -110,7 +116,7 @@ class GroupKernel {
         }
       }
     }
-    if (piece.barrier) instructions += nest_.points(piece) * facts_.step_instructions * lanes();
+    if (piece.barrier) instructions += nest_.points(piece) * facts_.step_instructions * lanes_;
     if (loads_from_main) waits += waits_of(piece) * latency_;
   }
 
@@ -140,7 +146,7 @@ class GroupKernel {
 
   // Groups that a unit runs at once.
   double beside() const {
-    double local = 0, registers = facts_.other_register_bytes * lanes();
+    double local = 0, registers = facts_.other_register_bytes * lanes_;
     const MemoryUnit* shared = nullptr;
     for (const NestTensor& tensor : nest_.tensors) {
       if (in_local(tensor)) {
@@ -150,7 +156,7 @@ class GroupKernel {
         registers += tensor.bytes;
       }
     }
-    double out = std::min(facts_.most_groups_beside, as_double(unit_.max_threads) / lanes());
+    double out = std::min(facts_.most_groups_beside, as_double(unit_.max_threads) / lanes_);
     if (shared && local > 0)
       out = std::min(out, as_double(std::max(shared->unit_bytes, shared->size_bytes)) / local);
     for (const MemoryUnit& memory : model_.memories)
@@ -167,15 +173,17 @@ class GroupKernel {
     const auto behind = [&](const NestTensor& tensor) { return in_main(tensor); };
     const int64_t line =
         main_->line_bytes > 0 ? main_->line_bytes : static_cast<int64_t>(facts_.line_bytes);
-    const double capacity = cache_ ? as_double(cache_->size_bytes) : 0;
-    return traffic_of(nest_, capacity, line, 1, behind).bytes();
+    KernelCache cache;
+    cache.capacity = cache_ ? as_double(cache_->size_bytes) : 0;
+    cache.line_bytes = line;
+    return traffic_of(nest_, cache, behind).bytes();
   }
 
   const KernelNest& nest_;
   const HardwareModel& model_;
   const ExecutionUnit& unit_;
   const GroupFacts& facts_;
-  double groups_ = 1, latency_ = 0;
+  double groups_ = 1, lanes_ = 1, latency_ = 0;
   const MemoryUnit *main_ = nullptr, *cache_ = nullptr;
 };
 

@@ -8,8 +8,15 @@
 namespace stria::cost {
 namespace {
 
+bool runs_groups(const ExecutionUnit& unit) {
+  return unit.max_threads > 0 && unit.vector_registers == 0 && unit.ops_per_cycle > 0;
+}
+
 // The unit that the kernel's outermost loops are on; else the model's first one that could run it.
+// Where units run groups of lanes, a kernel of lanes alone runs in groups, too.
 const ExecutionUnit* unit_of(const KernelNest& nest, const HardwareModel& model) {
+  for (const ExecutionUnit& unit : model.executors)
+    if (runs_groups(unit)) return &unit;
   for (const NestLoop& loop : nest.loops)
     if (const ExecutionUnit* unit = loop.unit.empty() ? nullptr : model.find_executor(loop.unit))
       return unit;
@@ -28,9 +35,8 @@ std::optional<PredictedTime> kernel_time(const stripe::Block& section, const str
 std::optional<PredictedTime> kernel_time(const KernelNest& nest, const HardwareModel& model) {
   const ExecutionUnit* unit = unit_of(nest, model);
   if (!unit || model.clock_mhz <= 0) return std::nullopt;
-  const bool groups = unit->max_threads > 0 && unit->vector_registers == 0;
-  if (groups ? unit->ops_per_cycle <= 0 : unit->vector_registers <= 0 || unit->vector_bytes <= 0)
-    return std::nullopt;
+  const bool groups = runs_groups(*unit);
+  if (!groups && (unit->vector_registers <= 0 || unit->vector_bytes <= 0)) return std::nullopt;
   KernelCycles cycles = groups ? group_cycles(nest, model, *unit) : core_cycles(nest, model, *unit);
   const double seconds_of_cycle = 1e-6 / model.clock_mhz;
   PredictedTime out;

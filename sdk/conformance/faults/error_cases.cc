@@ -176,7 +176,8 @@ std::string fault_of_text(const char* what, stria_string text) {
   if (text.size == 0) return "";
   if (!hal::is_address(text.data)) return fmt::format("its {} is nowhere", what);
   if (text.size > (1 << 20)) return fmt::format("its {} has {} bytes", what, text.size);
-  if (!is_utf8({text.data, text.size})) return fmt::format("its {} is no UTF-8", what);
+  if (const char* fault = fault_of_bytes({text.data, text.size}); *fault)
+    return fmt::format("its {} {}", what, fault);
   return "";
 }
 

@@ -129,7 +129,8 @@ const InfoCase kCases[] = {
      [](const Subject&, const RawInfo& device) -> Status {
        if (device.available == 0 && device.reason.empty())
          return broken("the device {} is not available, without a reason", device.id);
-       if (!is_utf8(device.reason)) return broken("`reason` is no UTF-8");
+       if (const char* fault = fault_of_bytes(device.reason); *fault)
+         return broken("`reason` {}", fault);
        return Status();
      }},
     {"memory_is_plausible", "of the memory that `allocate` uses; 0 if not known",

@@ -26,8 +26,7 @@ std::string fault_of_text(stria_string text, size_t most) {
   if (text.size == 0) return "";
   if (!text.data) return fmt::format("is a null pointer of {} bytes", text.size);
   if (text.size > most) return fmt::format("has {} bytes, the limit is {}", text.size, most);
-  if (!is_utf8({text.data, text.size})) return "is no UTF-8";
-  return "";
+  return fault_of_bytes({text.data, text.size});
 }
 
 // Asks as a host of another build. The answer does not depend on what the host says, unless it is a

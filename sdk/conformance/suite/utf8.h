@@ -31,4 +31,11 @@ inline bool is_utf8(std::string_view text) {
   return true;
 }
 
+// What is wrong with the bytes of a text, in words; "" if nothing is. A text has a size, and so no
+// zero at its end.
+inline const char* fault_of_bytes(std::string_view text) {
+  if (text.find('\0') != std::string_view::npos) return "has a zero in its bytes";
+  return is_utf8(text) ? "" : "is no UTF-8";
+}
+
 }  // namespace stria::conformance

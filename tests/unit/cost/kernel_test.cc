@@ -180,8 +180,8 @@ TEST(KernelTraffic, IsThatOfAnLruCache) {
     ASSERT_EQ(nest.pieces.size(), 1u);
     const double capacity = 64 * (4 << random() % 8);
     const double simulated = simulated_bytes(nest, capacity, 64);
-    const KernelTraffic traffic =
-        traffic_of(nest, capacity, 64, 1, [](const NestTensor&) { return true; });
+    const KernelTraffic traffic = traffic_of(nest, {.capacity = capacity, .line_bytes = 64},
+                                             [](const NestTensor&) { return true; });
     const double ratio = (traffic.read_bytes + traffic.written_bytes) / simulated;
     ++all;
     exact += ratio > 0.8 && ratio < 1.25;

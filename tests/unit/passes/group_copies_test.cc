@@ -108,6 +108,7 @@ std::string difference(const std::string& text,
   Made made;
   add_copies(*program->main(), made);
   cost::GroupRates rates;
+  rates.line_bytes = static_cast<int64_t>(rates.facts.transaction_bytes);
   rates.bank_bytes = banks.count * banks.bytes;
   const double instructions = cost::group::Copies(block, tile, rates).instructions(threads);
   const double bytes = cost::group::staged_by(block, tile, rates).local_bytes;
