@@ -56,9 +56,10 @@ Result<Calibration> calibrate(const Device& device, const CalibrateOptions& opti
                       device.name());
   STRIA_ASSIGN(Measurements measured,
                measure_kernels(device, calibration_set(own, info.memory_bytes), options.seconds,
-                               options.progress));
+                               options.anyway, options.progress));
   Calibration out;
   out.left_out = std::move(measured.left_out);
+  out.unsteady = measured.unsteady;
   std::vector<MeasuredKernel> kernels;
   for (MeasuredKernel& kernel : measured.kernels)
     if (predicted(own, kernel) > 0) kernels.push_back(std::move(kernel));
@@ -78,7 +79,8 @@ Result<Calibration> calibrate(const Device& device, const CalibrateOptions& opti
 
   json overlay = {{kOverlayOf, {{"plugin", info.plugin}, {"device", info.name}}}};
   const std::string source =
-      fmt::format("measured by stria calibrate, {}, {}", options.date, info.name);
+      fmt::format("measured by stria calibrate, {}, {}{}", options.date, info.name,
+                  out.unsteady.empty() ? "" : ", while it was busy");
   const auto put = [&](const std::string& pointer, const json& value) {
     json::json_pointer at(pointer);
     overlay[at] = value;

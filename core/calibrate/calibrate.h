@@ -19,6 +19,7 @@ namespace stria::calibrate {
 struct CalibrateOptions {
   double seconds = 90;  // of running; compiling and fitting come on top
   bool rates = false;   // also rates that the model gives as measured or as the device's own
+  bool anyway = false;  // also if the device's times vary, and then the result says so
   std::string date;     // "2026-11-28"
   Progress progress;    // may be empty
 };
@@ -39,10 +40,12 @@ struct Calibration {
   };
   std::vector<Change> changes;
   std::vector<std::string> left_out;  // programs, with the reasons
+  std::string unsteady;               // how much times varied; "": little enough
 };
 
-// unavailable if the device is busy; failed_precondition if it tells no times, or if its model says
-// too little of any unit for a prediction; what measuring fails with. Takes about `seconds`.
+// unavailable if the device is busy, unless `anyway`; failed_precondition if it tells no times, or
+// if its model says too little of any unit for a prediction; what measuring fails with. Takes about
+// `seconds`.
 Result<Calibration> calibrate(const Device& device, const CalibrateOptions& options);
 
 }  // namespace stria::calibrate

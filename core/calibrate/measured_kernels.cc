@@ -63,7 +63,7 @@ class Meter {
   Meter(const Device& device, double seconds, const Progress& progress)
       : device_(device), seconds_(seconds), progress_(progress) {}
 
-  Result<Measurements> run(const std::vector<CalibrationProgram>& programs) {
+  Result<Measurements> run(const std::vector<CalibrationProgram>& programs, bool anyway) {
     // Programs are compiled one by one, but run in turns: so a device that warms up shows.
     for (size_t i = 0; i < programs.size(); ++i) {
       tell("compiling " + programs[i].name, 0.3 * share(i, programs.size()));
@@ -100,11 +100,13 @@ class Meter {
       }
     }
     if (told > 0 && static_cast<double>(unsteady) > kMostUnsteady * static_cast<double>(told))
-      return make_error(StatusCode::unavailable,
-                        "the device is busy, or its clock changes: {} of {} kernels took different "
-                        "times each time, '{}' {:.2f} times as long; calibrate when nothing else "
-                        "runs",
-                        unsteady, told, worst, widest);
+      out_.unsteady = fmt::format(
+          "the device is busy, or its clock changes: {} of {} kernels took different times each "
+          "time, '{}' {:.2f} times as long",
+          unsteady, told, worst, widest);
+    if (!out_.unsteady.empty() && !anyway)
+      return make_error(StatusCode::unavailable, "{}; calibrate when nothing else runs",
+                        out_.unsteady);
     return std::move(out_);
   }
 
@@ -197,8 +199,8 @@ class Meter {
 
 Result<Measurements> measure_kernels(const Device& device,
                                      const std::vector<CalibrationProgram>& programs,
-                                     double seconds, const Progress& progress) {
-  return Meter(device, seconds, progress).run(programs);
+                                     double seconds, bool anyway, const Progress& progress) {
+  return Meter(device, seconds, progress).run(programs, anyway);
 }
 
 }  // namespace stria::calibrate

@@ -24,16 +24,18 @@ struct Measurements {
   std::vector<MeasuredKernel> kernels;
   // Programs that the device cannot compile or run, each with the reason.
   std::vector<std::string> left_out;
+  std::string unsteady;  // how much times vary; "": little enough
 };
 
 using Progress = std::function<void(std::string_view what, double part)>;
 
 // Compiles and runs each program on random inputs, for about `seconds` together. Each is timed
 // twice, with the others in between. Kernels whose two times differ by more than a tenth are timed
-// again; unavailable, if a fifth of them still differ: the device is busy, or its clock changes.
+// again. If a fifth of them still differ, the device is busy, or its clock changes: unavailable,
+// unless `anyway`.
 // failed_precondition if the device knows no times of kernels.
 Result<Measurements> measure_kernels(const Device& device,
                                      const std::vector<CalibrationProgram>& programs,
-                                     double seconds, const Progress& progress);
+                                     double seconds, bool anyway, const Progress& progress);
 
 }  // namespace stria::calibrate

@@ -18,6 +18,8 @@
 
 namespace stria {
 
+class PlacedTexts;
+
 // What an overlay is for. Empty: any plugin, any device.
 struct OverlayTarget {
   std::string plugin;  // its id
@@ -31,7 +33,6 @@ Result<OverlayTarget> overlay_target(const SourceText& file);
 
 // invalid_argument, with the unit's place and the nearest name, if the overlay names a unit that
 // the model lacks. For load_hardware_model.
-class PlacedTexts;
 Status check_overlay_units(const nlohmann::json& model, const nlohmann::json& overlay,
                            const PlacedTexts& texts);
 

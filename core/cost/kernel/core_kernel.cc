@@ -13,6 +13,8 @@
 // Sources: the facts' own (hwmodel/core_facts.def); stria_predict_bench has the errors.
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 #include <set>
 
 #include "stria/cost/block/numbers.h"
@@ -52,14 +54,9 @@ class CoreKernel {
                  {"accesses", accesses * share_},
                  {"sums", sums * share_}};
     add_caches(out.terms);
-    double longest = 0, all = 0;
-    for (const PredictedTime::Term& term : out.terms) {
-      longest = std::max(longest, term.seconds);
-      all += term.seconds;
-    }
-    out.all =
-        longest + facts_.kernel_shown_part * (all - longest) +
-        (parallel_ ? facts_.kernel_start_cycles + parts_of_core_ * facts_.kernel_part_cycles : 0);
+    out.shown_part = facts_.kernel_shown_part;
+    if (parallel_)
+      out.beside = facts_.kernel_start_cycles + parts_of_core_ * facts_.kernel_part_cycles;
     out.spread_factor = facts_.spread_factor;
     return out;
   }
@@ -167,7 +164,7 @@ class CoreKernel {
     return innermost && counted_.insert(*innermost).second ? out : 0;
   }
 
-  void add_caches(std::vector<PredictedTime::Term>& terms) {
+  void add_caches(std::vector<KernelCycles::Term>& terms) {
     const CoreRates& of = rates(type_of_memory());
     const auto behind = [&](const NestTensor& tensor) { return !in_registers(tensor); };
     for (const CoreRates::Level& level : of.caches) {

@@ -6,7 +6,8 @@
 //                 (uncached_vector_instructions, uncached_element_instructions), and barriers
 //                 (step_instructions)
 //   waits         groups that fit beside each other run in rounds; in each a group waits for main
-//                 memory once for each step that loads from it, unless it holds the next step's
+//                 memory when it begins, and at steps that load from it, of which accesses_ahead
+//                 are under way at once; times group_wait_factor
 //   MEMORY        bytes / what main memory gives; what fits into the cache before it comes once
 //
 // Sources: the facts' own (hwmodel/group_facts.def); stria_predict_bench has the errors.
@@ -26,8 +27,8 @@ class GroupKernel {
  public:
   GroupKernel(const KernelNest& nest, const HardwareModel& model, const ExecutionUnit& unit)
       : nest_(nest), model_(model), unit_(unit), facts_(unit.calibration.group) {
-    for (size_t i = 0; i < nest.loops.size(); ++i)
-      if (nest.loops[i].parallel && nest.loops[i].unit == unit.name) groups_ *= nest.loops[i].range;
+    for (const NestLoop& loop : nest.loops)
+      if (loop.parallel && loop.unit == unit.name) groups_ *= loop.range;
     lanes_ = lanes();
     // Lanes that no group holds together come in groups as large as any.
     if (groups_ == 1 && lanes_ > facts_.group_lanes) {
@@ -56,12 +57,7 @@ class GroupKernel {
     out.terms = {{"instructions", of_unit * instructions / groups_ / multiply_adds},
                  {"waits", rounds * (latency_ + waits / groups_) * facts_.group_wait_factor}};
     if (main_) out.terms.push_back({main_->name, bytes() / main_->read_bytes_per_cycle});
-    double longest = 0, all = 0;
-    for (const PredictedTime::Term& term : out.terms) {
-      longest = std::max(longest, term.seconds);
-      all += term.seconds;
-    }
-    out.all = longest + facts_.group_shown_part * (all - longest);
+    out.shown_part = facts_.group_shown_part;
     out.spread_factor = facts_.group_spread_factor;
     return out;
   }
@@ -91,7 +87,6 @@ class GroupKernel {
 
   void add(const NestPiece& piece, double& instructions, double& waits) {
     bool loads_from_main = false;
-    double most = 0;
     for (const NestOperation& operation : piece.operations) {
       const double runs = nest_.runs(piece, operation);
       if (operation.kind != Kind::access) {
@@ -110,10 +105,7 @@ class GroupKernel {
         instructions +=
             runs * pieces * facts_.group_access_factor *
             (row ? facts_.uncached_vector_instructions : facts_.uncached_element_instructions);
-        if (!operation.access.stores) {
-          loads_from_main = true;
-          most = std::max(most, runs);
-        }
+        loads_from_main = loads_from_main || !operation.access.stores;
       }
     }
     if (piece.barrier) instructions += nest_.points(piece) * facts_.step_instructions * lanes_;
@@ -174,7 +166,8 @@ class GroupKernel {
     const int64_t line =
         main_->line_bytes > 0 ? main_->line_bytes : static_cast<int64_t>(facts_.line_bytes);
     KernelCache cache;
-    cache.capacity = cache_ ? as_double(cache_->size_bytes) : 0;
+    // Without a cache in the model nobody knows: all is brought once.
+    cache.capacity = cache_ ? as_double(cache_->size_bytes) : 1e300;
     cache.line_bytes = line;
     return traffic_of(nest_, cache, behind).bytes();
   }

@@ -2,8 +2,9 @@
 #include "stria/cost/kernel/kernel_nest.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
-#include <set>
+#include <optional>
 
 #include "stria/builtins/builtin.h"
 #include "stria/stripe/tags.h"
@@ -31,7 +32,7 @@ struct View {
 struct Value {
   std::vector<bool> depends;
   bool product = false;  // a multiplication whose result nothing else needs so far
-  size_t piece = 0, operation = 0;
+  size_t operation = 0;  // of the piece: that multiplication
 };
 
 class NestBuilder {
@@ -137,7 +138,7 @@ class NestBuilder {
     if (const auto* load = std::get_if<stripe::Load>(&stmt.op)) {
       access(views, load->from, load->at, operation, false);
       for (const std::string& at : load->at) depend_on(at);
-      values[load->into] = {operation.depends, false, 0, 0};
+      values[load->into] = {operation.depends};
       piece.operations.push_back(std::move(operation));
     } else if (const auto* store = std::get_if<stripe::Store>(&stmt.op)) {
       access(views, store->into, store->at, operation, true);
@@ -152,10 +153,10 @@ class NestBuilder {
       for (const auto& [name, coefficient] : form.terms())
         operation.depends[std::stoul(name)] = true;
       operation.type = index->type;
-      values[index->into] = {operation.depends, false, 0, 0};
+      values[index->into] = {operation.depends};
       piece.operations.push_back(std::move(operation));
     } else if (const auto* constant = std::get_if<stripe::Constant>(&stmt.op)) {
-      values[constant->into] = {operation.depends, false, 0, 0};
+      values[constant->into] = {operation.depends};
     } else if (const auto* call = std::get_if<stripe::Intrinsic>(&stmt.op)) {
       for (const std::string& input : call->inputs) {
         depend_on(input);
@@ -166,8 +167,7 @@ class NestBuilder {
       const Builtin* builtin = find_builtin(call->name);
       operation.instructions = builtin ? static_cast<double>(builtin->cost) : 1;
       for (const std::string& output : call->outputs)
-        values[output] = {operation.depends, call->name == "mul", nest_.pieces.size(),
-                          piece.operations.size()};
+        values[output] = {operation.depends, call->name == "mul", piece.operations.size()};
       piece.operations.push_back(std::move(operation));
     }
   }

@@ -37,15 +37,21 @@ std::optional<PredictedTime> kernel_time(const KernelNest& nest, const HardwareM
   if (!unit || model.clock_mhz <= 0) return std::nullopt;
   const bool groups = runs_groups(*unit);
   if (!groups && (unit->vector_registers <= 0 || unit->vector_bytes <= 0)) return std::nullopt;
-  KernelCycles cycles = groups ? group_cycles(nest, model, *unit) : core_cycles(nest, model, *unit);
+  const KernelCycles of =
+      groups ? group_cycles(nest, model, *unit) : core_cycles(nest, model, *unit);
   const double seconds_of_cycle = 1e-6 / model.clock_mhz;
   PredictedTime out;
+  double longest = 0, all = 0;
+  for (const KernelCycles::Term& term : of.terms) {
+    longest = std::max(longest, term.cycles);
+    all += term.cycles;
+    out.terms.push_back({term.name, term.cycles * seconds_of_cycle});
+  }
+  const double cycles = longest + of.shown_part * (all - longest) + of.beside;
   out.launch_seconds = model.launch_us * 1e-6;
-  out.seconds = cycles.all * seconds_of_cycle + out.launch_seconds;
-  out.least_seconds = out.seconds / cycles.spread_factor;
-  out.most_seconds = out.seconds * cycles.spread_factor;
-  out.terms = std::move(cycles.terms);
-  for (PredictedTime::Term& term : out.terms) term.seconds *= seconds_of_cycle;
+  out.seconds = cycles * seconds_of_cycle + out.launch_seconds;
+  out.least_seconds = out.seconds / of.spread_factor;
+  out.most_seconds = out.seconds * of.spread_factor;
   std::stable_sort(out.terms.begin(), out.terms.end(),
                    [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
   return out;

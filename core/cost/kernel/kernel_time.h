@@ -41,10 +41,15 @@ std::optional<PredictedTime> kernel_time(const KernelNest& nest, const HardwareM
 // "12.3 us (8.1 .. 18.5): operations 10.1, L2 from DRAM 3.2, launch 0.1"
 std::string to_string(const PredictedTime& time);
 
-// What the files of each kind of unit give: cycles of the model's clock.
+// What the files of each kind of unit give, in cycles of the model's clock. All of it is the
+// longest term, `shown_part` of the sum of the others, and what is `beside` them.
 struct KernelCycles {
-  double all = 0;
-  std::vector<PredictedTime::Term> terms;  // in cycles
+  struct Term {
+    std::string name;
+    double cycles = 0;
+  };
+  std::vector<Term> terms;
+  double shown_part = 0, beside = 0;
   double spread_factor = 1;
 };
 KernelCycles core_cycles(const KernelNest& nest, const HardwareModel& model,

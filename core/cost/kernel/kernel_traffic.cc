@@ -79,8 +79,8 @@ size_t common(const Use& a, const Use& b) {
   return out;
 }
 
-// Does the second one, at each point of the loops that both have, use what the first one did? A
-// store is brought with what is loaded, but goes out besides.
+// Does the second one, at each point of the loops that both have, use what the first one did? What
+// is stored goes out, whoever has loaded it.
 bool brings_the_same(const KernelNest& nest, const Use& first, const Use& second,
                      double line_bytes) {
   if (first.tensor != second.tensor || first.stores != second.stores) return false;
@@ -144,7 +144,9 @@ KernelTraffic traffic_of(const KernelNest& nest, const KernelCache& cache,
       const size_t loop = use.loops[at];
       const bool kept =
           held[loop] <= cache.capacity && has_places(box_of(nest, use, at + 1, line), cache);
-      if (!kept || times > 1)
+      // Where values choose the place, each point is somewhere else.
+      const bool anywhere = use.chosen && use.stride(loop) == 0;
+      if (!kept || times > 1 || anywhere)
         times *= nest.loops[loop].range;
       else if (use.stride(loop) != 0 || !nest.loops[loop].parallel)
         first = at;
@@ -154,7 +156,9 @@ KernelTraffic traffic_of(const KernelNest& nest, const KernelCache& cache,
     const Box box = box_of(nest, use, first, line);
     double lines = box.lines();
     if (box.runs * times > 1) lines += box.runs * cache.run_lines;
-    const double bytes = times * lines * line * use.part;
+    double bytes = times * lines * line * use.part;
+    if (use.chosen && use.tensor->bytes <= cache.capacity)
+      bytes = std::min(bytes, use.tensor->bytes);
     if (use.streamed)
       out.streamed_bytes += bytes;
     else

@@ -215,14 +215,88 @@ double seconds(const stripe::Program& program, int64_t cores, double dram) {
   return time->seconds;
 }
 
-TEST(PredictedTime, IsThatOfTheOperationsWhereNothingElseLasts) {
+// By hand, with the numbers that a model without a calibration has.
+TEST(PredictedTime, IsWhatCountingByHandGives) {
   const stripe::Program program = program_of(kProduct, kTensors);
-  // 131,072 multiply-adds, 16 a cycle, on one core.
-  const double operations = 64 * 64 * 32 / 16.0 * 1e-9;
-  EXPECT_GE(seconds(program, 1, 64), operations);
-  EXPECT_LE(seconds(program, 1, 1e6), operations * 40);
+  const CoreFacts facts;
+  // 131,072 multiply-adds in vectors of 8, 2 vectors a cycle; 2,048 steps of the loop over k.
+  const double operations =
+      131072 / 8 / 2.0 * facts.multiply_factor + 2048 * facts.kernel_loop_cycles;
+  // Of each step 4 values and 2 vectors are loaded, 2 a cycle, and 8 sums are added to C, in
+  // memory.
+  const double loads = 2048 * (4 + 2 + 8) / 2.0 * facts.kernel_access_factor;
+  const double stores = 2048 * 8 * facts.kernel_store_factor;
+  const double moving = std::max(loads, stores);
+  // A step waits for the one before: 4 cycles.
+  const double waits = 2048 * 4;
+  const double piece = std::max({operations, moving, waits});
+  const auto model = core_model(1, 1e6);
+  ASSERT_TRUE(model.ok());
+  const auto time = kernel_time(*program.main(), *program.main()->stmts[0].block(), *model);
+  ASSERT_TRUE(time.has_value());
+  ASSERT_FALSE(time->terms.empty());
+  EXPECT_NEAR(time->terms[0].seconds * 1e9, piece, 1);  // cycles, at 1 GHz
+  const double parts = facts.kernel_start_cycles + 64 * facts.kernel_part_cycles;
+  double others = 0;
+  for (size_t t = 1; t < time->terms.size(); ++t) others += time->terms[t].seconds * 1e9;
+  EXPECT_NEAR(time->seconds * 1e9, piece + facts.kernel_shown_part * others + parts, 1);
+}
+
+TEST(PredictedTime, MoreCoresAndFasterMemoryTakeLess) {
+  const stripe::Program program = program_of(kProduct, kTensors);
   EXPECT_LT(seconds(program, 4, 64), seconds(program, 1, 64));
   EXPECT_GT(seconds(program, 1, 0.5), seconds(program, 1, 64));
+}
+
+// A kernel of lanes on a machine that runs groups of them.
+TEST(PredictedTime, OfGroupsIsWhatCountingByHandGives) {
+  const char* kernel = R"(
+  0: #kernel #parallel block<LANE> [i:1024] (in A[4*i, 0] fp32(4:1, 1:1), out C[4*i, 0] fp32(4:1, 1:1)) {
+    0: #vector block [v:4] (in A[v, 0] fp32(1:1, 1:1), out C[v, 0] fp32(1:1, 1:1)) {
+      0: $a = load(A)
+      1: $b = exp.fp32($a)
+      2: C = store($b)
+    }
+  }
+)";
+  const stripe::Program program =
+      program_of(kernel, "in A[0, 0] fp32(4096:1, 1:1)\nout C[0, 0] fp32(4096:1, 1:1)\n");
+  const auto model = load_hardware_model({"m.json", R"({"clock_mhz": 1000, "launch_us": 2,
+    "mem_units": {"DRAM": {"count": 1, "size_KiB": 1048576, "line_bytes": 128,
+                           "latency_cycles": 400, "read_bytes_per_cycle": 64}},
+    "exec_units": {"CU": {"count": 4, "ops_per_cycle": 64, "op": "mac", "max_threads": 2048},
+                   "LANE": {"count": 4096, "vector_bytes": 16, "vector_registers": 64}}})"});
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  const auto time = kernel_time(*program.main(), *program.main()->stmts[0].block(), *model);
+  ASSERT_TRUE(time.has_value());
+  const GroupFacts facts;
+  // 1,024 lanes are 4 groups of 256, one on each unit. A lane loads and stores a vector, and
+  // computes a function of 16 instructions for each of 4 elements.
+  const double of_lane = 4 * 16 * facts.group_function_factor +
+                         2 * facts.uncached_vector_instructions * facts.group_access_factor;
+  const double instructions = 256 * of_lane / 64;
+  const double waits = (400 + 400 / facts.accesses_ahead) * facts.group_wait_factor;
+  const double memory = 2 * 4096 * 4 / 64.0;
+  const double longest = std::max({instructions, waits, memory});
+  const double all = instructions + waits + memory;
+  EXPECT_NEAR(time->seconds * 1e9, 2000 + longest + facts.group_shown_part * (all - longest), 1);
+}
+
+// What values choose is brought from anywhere: a line for each point.
+TEST(KernelTraffic, ChosenPlacesAreEachALine) {
+  const char* kernel = R"(
+  0: #kernel block [i:64] (in A[0, 0] fp32(64:32, 32:1), in B[0, i] fp32(1:64, 1:1), out C[i, 0] fp32(1:64, 1:1)) {
+    0: $b = load(B)
+    1: $n = as_int.i32($b)
+    2: $a = load(A[$n, 0])
+    3: C = store($a)
+  }
+)";
+  const KernelNest nest = nest_of(program_of(kernel, kTensors));
+  const KernelTraffic traffic =
+      traffic_of(nest, {.capacity = 1024, .line_bytes = 64},
+                 [&](const NestTensor& tensor) { return tensor.name == "A"; });
+  EXPECT_EQ(traffic.read_bytes, 64 * 64);
 }
 
 TEST(PredictedTime, IsUnknownWithoutRates) {

@@ -104,6 +104,7 @@ Outcome calibrate(const CalibrateCommand& options) {
   calibrate::CalibrateOptions how;
   how.seconds = options.seconds;
   how.rates = options.rates;
+  how.anyway = options.anyway;
   how.date = today();
   calibrate::Calibration made;
   {
@@ -112,6 +113,7 @@ Outcome calibrate(const CalibrateCommand& options) {
     STRIA_OR_FAIL(made, ExitCode::device, calibrate::calibrate(device, how));
   }
   STRIA_FAIL_IF(check_process());
+  if (!made.unsteady.empty()) print_message(made.unsteady);
   if (options.output == "-") {
     std::fputs(made.overlay.c_str(), stdout);
     std::fputs(describe(made, options.all_kernels).c_str(), stderr);

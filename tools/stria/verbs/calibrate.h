@@ -12,9 +12,10 @@ namespace stria::command {
 // As spelled on the command line.
 struct CalibrateCommand {
   std::string device;
-  std::string output;  // empty: a file for this device in the user's folder; "-": stdout
-  bool rates = false;  // also rates that were measured already
-  int seconds = 90;    // of running
+  std::string output;   // empty: a file for this device in the user's folder; "-": stdout
+  bool rates = false;   // also rates that were measured already
+  int seconds = 90;     // of running
+  bool anyway = false;  // also if times vary
   bool all_kernels = false;
 };
 Outcome calibrate(const CalibrateCommand& options);

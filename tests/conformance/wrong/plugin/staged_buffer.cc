@@ -60,7 +60,9 @@ StagedBuffer::StagedBuffer(const sdk::Host& host, sdk::Ref<sdk::MemoryBudget> bu
       host_(host),
       memory_(sdk::make<sdk::HostBuffer>(host, std::move(budget), size_bytes)) {}
 
-StagedBuffer::~StagedBuffer() = default;
+StagedBuffer::~StagedBuffer() {
+  for (std::thread& one : late_) one.join();
+}
 
 void* StagedBuffer::map(uint64_t offset, uint64_t bytes, sdk::MapMode mode, sdk::Waits waits,
                         sdk::Ref<sdk::Event>* done) {
@@ -106,7 +108,9 @@ sdk::Ref<sdk::Event> StagedBuffer::unmap(void* memory) {
     mapping->write(memory->data(), memory->size());
   };
   if (!faults.unmap_is_done_early) return sdk::schedule(host_, host_.tracker(), {}, write);
-  (void)sdk::schedule(host_, host_.tracker(), {}, [write] {
+  // On a thread of its own: on the host's, the case's own copy might wait behind it.
+  const std::lock_guard<std::mutex> lock(mutex_);
+  late_.emplace_back([write] {
     ::usleep(kLateUs);
     write();
   });

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "right.h"
@@ -27,6 +28,7 @@ class StagedBuffer final : public sdk::Buffer {
   const sdk::Ref<sdk::HostBuffer> memory_;  // the device's
   std::mutex mutex_;
   std::vector<std::shared_ptr<Mapping>> mappings_;  // guarded by mutex_
+  std::vector<std::thread> late_;                   // guarded by mutex_; writes that come late
 };
 
 }  // namespace stria::wrong
