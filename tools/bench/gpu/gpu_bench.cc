@@ -102,7 +102,9 @@ nlohmann::json measure_row(const Device& device, BusyDevice& busy, const Case& r
   if (!asked.dump.empty()) {
     std::string text = made->device_stripe();
     for (const SourceText& source : must(made->sources())) text += "\n" + source.text;
-    must(write_file(asked.dump + "/" + row.name + ".txt", text));
+    std::string file = row.name;
+    std::replace(file.begin(), file.end(), '/', '_');
+    must(write_file(asked.dump + "/" + file + ".txt", text));
   }
   const Measured measured = measure(DeviceRow(device, *made), busy, asked.rounds);
   out.update({{"ms", measured.ms},
