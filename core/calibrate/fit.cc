@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "stria/cost/kernel/kernel_time.h"
+#include "stria/hwmodel/waited_memory.h"
 
 namespace stria::calibrate {
 namespace {
@@ -91,8 +92,10 @@ std::vector<FittedNumber> numbers_to_fit(const HardwareModel& model,
     if (rates)
       rate(at + "/ops_per_cycle",
            [unit](HardwareModel& of) -> double& { return of.executors[unit].ops_per_cycle; });
+    // By the rate of the memory for which units wait tiles are chosen, too.
+    const MemoryUnit* waited = waited_memory(model);
     for (size_t m = 0; m < model.memories.size(); ++m)
-      if (model.memories[m].read_bytes_per_cycle > 0)
+      if (model.memories[m].read_bytes_per_cycle > 0 && (rates || &model.memories[m] != waited))
         rate("/mem_units/" + model.memories[m].name + "/read_bytes_per_cycle",
              [m](HardwareModel& of) -> double& { return of.memories[m].read_bytes_per_cycle; });
     return out;

@@ -6,6 +6,8 @@
 #include <limits>
 #include <vector>
 
+#include "stria/hwmodel/waited_memory.h"
+
 namespace stria::vulkan {
 namespace {
 
@@ -228,7 +230,7 @@ ModelRates rates_of(const HardwareModel& model) {
         static_cast<double>(unit.count) * unit.ops_per_cycle * per_operation * clock_mhz / 1000;
     out.units = std::max(out.units, unit.count);
   }
-  if (const MemoryUnit* memory = model.find_memory("DRAM")) {
+  if (const MemoryUnit* memory = waited_memory(model)) {
     const double clock_mhz = memory->clock_mhz > 0 ? memory->clock_mhz : model.clock_mhz;
     out.bytes_per_ns = memory->read_bytes_per_cycle * clock_mhz / 1000;
   }

@@ -8,6 +8,8 @@
 //   waits         groups that fit beside each other run in rounds; in each a group waits for main
 //                 memory when it begins, and at steps that load from it, of which accesses_ahead
 //                 are under way at once; times group_wait_factor
+//   CACHE         bytes / what the cache that all units share gives; what fits into the local
+//                 memory of a unit comes once for each of its groups
 //   MEMORY        bytes / what main memory gives; what fits into the cache before it comes once
 //
 // Sources: the facts' own (hwmodel/group_facts.def); stria_predict_bench has the errors.
@@ -17,6 +19,7 @@
 #include "stria/cost/block/numbers.h"
 #include "stria/cost/kernel/kernel_time.h"
 #include "stria/cost/kernel/kernel_traffic.h"
+#include "stria/hwmodel/waited_memory.h"
 
 namespace stria::cost {
 namespace {
@@ -29,20 +32,23 @@ class GroupKernel {
       : nest_(nest), model_(model), unit_(unit), facts_(unit.calibration.group) {
     for (const NestLoop& loop : nest.loops)
       if (loop.parallel && loop.unit == unit.name) groups_ *= loop.range;
+    // The lanes of a group go through its other loops together: they are the inner ones.
+    for (NestPiece& piece : nest_.pieces)
+      std::stable_partition(piece.loops.begin(), piece.loops.end(),
+                            [&](size_t loop) { return !of_lanes(nest_.loops[loop]); });
     lanes_ = lanes();
     // Lanes that no group holds together come in groups as large as any.
     if (groups_ == 1 && lanes_ > facts_.group_lanes) {
       groups_ = std::ceil(lanes_ / facts_.group_lanes);
       lanes_ = facts_.group_lanes;
     }
-    for (const MemoryUnit& memory : model.memories)
-      if (memory.latency_cycles > latency_ && memory.read_bytes_per_cycle > 0) {
-        latency_ = memory.latency_cycles;
-        main_ = &memory;
-      }
-    for (const MemoryUnit& memory : model.memories)
+    if (const MemoryUnit* waited = waited_memory(model)) latency_ = waited->latency_cycles;
+    for (const MemoryUnit& memory : model.memories) {
+      if (!main_ || memory.size_bytes > main_->size_bytes) main_ = &memory;
       if (memory.policy == MemoryPolicy::lru && (!cache_ || memory.size_bytes > cache_->size_bytes))
         cache_ = &memory;
+      if (memory.banks > 0) local_bytes_ = std::max(local_bytes_, as_double(memory.size_bytes));
+    }
   }
 
   KernelCycles run() {
@@ -56,7 +62,14 @@ class GroupKernel {
     KernelCycles out;
     out.terms = {{"instructions", of_unit * instructions / groups_ / multiply_adds},
                  {"waits", rounds * (latency_ + waits / groups_) * facts_.group_wait_factor}};
-    if (main_) out.terms.push_back({main_->name, bytes() / main_->read_bytes_per_cycle});
+    const auto moved = [&](const MemoryUnit* memory, double capacity) {
+      if (memory && memory->read_bytes_per_cycle > 0)
+        out.terms.push_back(
+            {memory->name, bytes(*memory, capacity) / memory->read_bytes_per_cycle});
+    };
+    if (cache_ != main_) moved(cache_, local_bytes_);
+    // Without a cache in the model nobody knows: all is brought once.
+    moved(main_, cache_ ? as_double(cache_->size_bytes) : 1e300);
     out.shown_part = facts_.group_shown_part;
     out.spread_factor = facts_.group_spread_factor;
     return out;
@@ -123,6 +136,9 @@ class GroupKernel {
     return out / facts_.accesses_ahead;
   }
 
+  bool of_lanes(const NestLoop& loop) const {
+    return loop.lanes || (loop.parallel && loop.unit != unit_.name);
+  }
   // Lanes of a group.
   double lanes() const {
     double most = 1;
@@ -160,23 +176,22 @@ class GroupKernel {
     return std::max(1.0, std::floor(out));
   }
 
-  // That move between main memory and the units: what the cache before it cannot hold comes again.
-  double bytes() const {
+  // That move between a memory and what holds `capacity` bytes before it; what that cannot hold
+  // comes again.
+  double bytes(const MemoryUnit& memory, double capacity) const {
     const auto behind = [&](const NestTensor& tensor) { return in_main(tensor); };
-    const int64_t line =
-        main_->line_bytes > 0 ? main_->line_bytes : static_cast<int64_t>(facts_.line_bytes);
     KernelCache cache;
-    // Without a cache in the model nobody knows: all is brought once.
-    cache.capacity = cache_ ? as_double(cache_->size_bytes) : 1e300;
-    cache.line_bytes = line;
+    cache.capacity = capacity;
+    cache.line_bytes =
+        memory.line_bytes > 0 ? memory.line_bytes : static_cast<int64_t>(facts_.line_bytes);
     return traffic_of(nest_, cache, behind).bytes();
   }
 
-  const KernelNest& nest_;
+  KernelNest nest_;
   const HardwareModel& model_;
   const ExecutionUnit& unit_;
   const GroupFacts& facts_;
-  double groups_ = 1, lanes_ = 1, latency_ = 0;
+  double groups_ = 1, lanes_ = 1, latency_ = 0, local_bytes_ = 0;
   const MemoryUnit *main_ = nullptr, *cache_ = nullptr;
 };
 

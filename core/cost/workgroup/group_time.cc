@@ -5,6 +5,7 @@
 #include "stria/cost/workgroup/group_copies.h"
 #include "stria/cost/workgroup/group_plan.h"
 #include "stria/cost/workgroup/group_work.h"
+#include "stria/hwmodel/waited_memory.h"
 
 namespace stria::cost {
 namespace {
@@ -158,12 +159,10 @@ std::optional<GroupRates> group_rates(const HardwareModel& model, const std::str
   out.line_bytes = model.settings->mem_width > 0
                        ? model.settings->mem_width
                        : static_cast<int64_t>(out.facts.transaction_bytes);
-  for (const MemoryUnit& memory : model.memories)
-    if (memory.name != local && memory.name != registers &&
-        memory.latency_cycles > out.global_latency) {
-      out.global_latency = memory.latency_cycles;
-      out.global_bytes = memory.read_bytes_per_cycle / out.units;
-    }
+  if (const MemoryUnit* waited = waited_memory(model)) {
+    out.global_latency = waited->latency_cycles;
+    out.global_bytes = waited->read_bytes_per_cycle / out.units;
+  }
   return out;
 }
 

@@ -9,6 +9,7 @@
 
 #include "stria/cost/kernel/kernel_time.h"
 #include "stria/cost/kernel/kernel_traffic.h"
+#include "stria/hwmodel/waited_memory.h"
 #include "stria/stripe/text/parser.h"
 
 namespace stria::cost {
@@ -280,6 +281,48 @@ TEST(PredictedTime, OfGroupsIsWhatCountingByHandGives) {
   const double longest = std::max({instructions, waits, memory});
   const double all = instructions + waits + memory;
   EXPECT_NEAR(time->seconds * 1e9, 2000 + longest + facts.group_shown_part * (all - longest), 1);
+}
+
+// Sums of columns: the lanes of a group read neighbours together, so a line comes once to a group,
+// and what comes from DRAM is the tensor. The cache answers at a rate of its own.
+TEST(PredictedTime, OfGroupsCountsTheLinesOfAllLanesTogether) {
+  const char* kernel = R"(
+  0: #kernel #group block<CU[j]> [j:8] (
+      in A[0, 64*j] fp32(512:512, 64:1), out C[64*j] fp32(64:1)) {
+    0: block<LANE[l]> [l:64] (in A[0, l] fp32(512:512, 1:1), out C[l] fp32(1:1)) {
+      0: #lane block [i:512] (in A[i, 0] fp32(1:512, 1:1), out C[0]:add.fp32 fp32(1:1)) {
+        0: $a = load(A)
+        1: C = store($a)
+      }
+    }
+  }
+)";
+  const stripe::Program program =
+      program_of(kernel, "in A[0, 0] fp32(512:512, 512:1)\nout C[0]:add.fp32 fp32(512:1)\n");
+  const auto model = load_hardware_model({"m.json", R"({"clock_mhz": 1000,
+    "mem_units": {"DRAM": {"count": 1, "size_KiB": 1048576, "line_bytes": 128,
+                           "read_bytes_per_cycle": 32},
+                  "CACHE": {"count": 1, "size_KiB": 4096, "line_bytes": 128, "policy": "lru",
+                            "latency_cycles": 400, "read_bytes_per_cycle": 128},
+                  "LOCAL": {"count": 4, "size_KiB": 16, "banks": 32, "bank_bytes": 4}},
+    "exec_units": {"CU": {"count": 4, "ops_per_cycle": 64, "op": "mac", "max_threads": 2048},
+                   "LANE": {"count": 4096, "vector_bytes": 16, "vector_registers": 64}}})"});
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_EQ(waited_memory(*model)->name, "CACHE");
+  const auto time = kernel_time(*program.main(), *program.main()->stmts[0].block(), *model);
+  ASSERT_TRUE(time.has_value());
+  const double bytes = 512 * 512 * 4;
+  int levels = 0;
+  for (const auto& term : time->terms) {
+    levels += term.name == "CACHE" || term.name == "DRAM";
+    if (term.name == "CACHE") {
+      EXPECT_NEAR(term.seconds * 1e9, bytes / 128, 0.02 * bytes / 32);
+    }
+    if (term.name == "DRAM") {
+      EXPECT_NEAR(term.seconds * 1e9, bytes / 32, 0.02 * bytes / 32);
+    }
+  }
+  EXPECT_EQ(levels, 2);
 }
 
 // What values choose is brought from anywhere: a line for each point.
