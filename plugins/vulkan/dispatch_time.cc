@@ -230,7 +230,10 @@ ModelRates rates_of(const HardwareModel& model) {
         static_cast<double>(unit.count) * unit.ops_per_cycle * per_operation * clock_mhz / 1000;
     out.units = std::max(out.units, unit.count);
   }
-  if (const MemoryUnit* memory = waited_memory(model)) {
+  // Groups read through the cache that the model gives a latency; else memory itself.
+  const MemoryUnit* memory = waited_memory(model);
+  if (!memory) memory = model.find_memory("DRAM");
+  if (memory) {
     const double clock_mhz = memory->clock_mhz > 0 ? memory->clock_mhz : model.clock_mhz;
     out.bytes_per_ns = memory->read_bytes_per_cycle * clock_mhz / 1000;
   }

@@ -130,6 +130,17 @@ TEST(DispatchTime, DividesByTheModelsRates) {
   EXPECT_EQ(predicted_group_ns({128, 1000}, ModelRates{}), 0);
 }
 
+TEST(DispatchTime, ReadsThroughTheCacheThatHasALatency) {
+  const Result<HardwareModel> model = load_hardware_model({"model.json",
+                                                           R"({"name": "m", "clock_mhz": 2000,
+           "mem_units": {"DRAM": {"count": 1, "size_KiB": 1024, "read_bytes_per_cycle": 100},
+                         "CACHE": {"count": 1, "size_KiB": 64, "policy": "lru",
+                                   "latency_cycles": 300, "read_bytes_per_cycle": 200}},
+           "exec_units": {"CU": {"count": 4, "ops_per_cycle": 32, "op": "mac"}}})"});
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_EQ(rates_of(*model).bytes_per_ns, 400);
+}
+
 // Every group exactly once: the numbers of groups in the pieces.
 void expect_covered(const std::array<int64_t, 3>& groups, const std::vector<DispatchPiece>& all) {
   std::set<std::array<uint32_t, 3>> seen;
