@@ -192,15 +192,18 @@ TEST(CutDispatches, AreNotCutAnyMoreWhereTheyWereFast) {
   const ManyElements many(device);
   std::atomic<int>&submits = count("stria_vulkan_submits"), &groups = count("stria_vulkan_groups");
   groups = 0;
+  int whole = 0;
   std::vector<int> counts;
   for (int run = 0; run < 3; ++run) {
     submits = 0;
     ASSERT_TRUE(many.run().ok());
     counts.push_back(submits);
+    // Of the first run alone: a later one may be a recording that is submitted again.
+    if (run == 0) whole = groups;
     EXPECT_TRUE(many.is_right());
   }
   std::printf("submissions of three runs: %d, %d, %d\n", counts[0], counts[1], counts[2]);
-  EXPECT_EQ(counts[0], pieces_of(groups / 3));
+  EXPECT_EQ(counts[0], pieces_of(whole));
   EXPECT_EQ(counts[1], 1);
   EXPECT_EQ(counts[2], 1);
 }
