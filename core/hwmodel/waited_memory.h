@@ -6,9 +6,10 @@
 
 namespace stria {
 
-// The memory whose answers the units wait for, as its latency is the largest: main memory, or a
-// cache before it that all units share and whose latency and rate the model gives. nullptr: the
-// model gives no latency. It lives as long as the model. Pure.
+// The memory whose answers the units wait for: main memory, which is the largest one, or a cache;
+// of these the one with the largest latency. So a model may give the latency and the rate of the
+// cache that all units share beside the rate of main memory. nullptr: the model gives neither of
+// them a latency. It lives as long as the model. Pure.
 const MemoryUnit* waited_memory(const HardwareModel& model);
 
 }  // namespace stria

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Predictions from device Stripe: what a kernel does is counted right, what moves into a cache is
 // what an LRU cache of lines would bring, and times behave as times do.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <list>
@@ -323,6 +324,28 @@ TEST(PredictedTime, OfGroupsCountsTheLinesOfAllLanesTogether) {
     }
   }
   EXPECT_EQ(levels, 2);
+}
+
+// Local memory is not what units wait for, whatever its latency; of main memory and its cache it is
+// the slower one.
+TEST(WaitedMemory, IsMainMemoryOrACache) {
+  const auto waited = [](const char* dram, const char* cache) {
+    const auto model =
+        load_hardware_model({"m.json", fmt::format(R"({{"clock_mhz": 1000, "mem_units": {{
+            "LOCAL": {{"count": 4, "size_KiB": 16, "banks": 32, "bank_bytes": 4,
+                       "latency_cycles": 900}},
+            "DRAM": {{"count": 1, "size_KiB": 1024 {}}},
+            "CACHE": {{"count": 1, "size_KiB": 64, "policy": "lru" {}}}}}}})",
+                                                   dram, cache)});
+    EXPECT_TRUE(model.ok()) << model.status().to_string();
+    if (!model.ok()) return std::string("?");
+    const MemoryUnit* out = waited_memory(*model);
+    return out ? out->name : "";
+  };
+  EXPECT_EQ(waited("", ""), "");
+  EXPECT_EQ(waited(R"(, "latency_cycles": 400)", ""), "DRAM");
+  EXPECT_EQ(waited("", R"(, "latency_cycles": 300)"), "CACHE");
+  EXPECT_EQ(waited(R"(, "latency_cycles": 400)", R"(, "latency_cycles": 300)"), "DRAM");
 }
 
 // What values choose is brought from anywhere: a line for each point.
