@@ -5,6 +5,7 @@
 
 #include "faults/fault_cases.h"
 #include "suite/device_work.h"
+#include "suite/prompt_call.h"
 #include "suite/small_program.h"
 
 namespace stria::conformance {
@@ -20,6 +21,10 @@ constexpr std::array kNouns = {Noun::compiler, Noun::library, Noun::kernel, Noun
 constexpr const char* kNames[] = {"compiler", "library", "kernel", "executor",
                                   "inputs",   "output",  "event"};
 const char* name_of(Noun noun) { return kNames[static_cast<int>(noun)]; }
+constexpr Slot kReleases[] = {Slot::compiler_release, Slot::library_release, Slot::kernel_release,
+                              Slot::executor_release, Slot::buffer_release,  Slot::buffer_release,
+                              Slot::event_release};
+Slot release_of(Noun noun) { return kReleases[static_cast<int>(noun)]; }
 
 // A run of R = A + B that waits for a host event, and behind it a copy of R, on another executor,
 // into a buffer that is kept.
@@ -88,14 +93,16 @@ Case& add(CaseMaker& maker, const std::string& name, std::function<Finding(Subje
 }
 
 Finding released(Subject& subject, std::span<const Noun> nouns) {
-  {
-    Flight flight;
-    STRIA_RETURN_IF_ERROR(Flight::make(subject, flight));
-    for (const Noun noun : nouns) flight.release(noun);
-    STRIA_RETURN_IF_ERROR(flight.disturb());
-    STRIA_RETURN_IF_ERROR(flight.finish());
-  }
-  return work_round(DeviceWork(subject), 8);
+  return unless_late([&](PromptCalls& calls) -> Finding {
+    {
+      Flight flight;
+      STRIA_RETURN_IF_ERROR(Flight::make(subject, flight));
+      for (const Noun noun : nouns) calls.make(release_of(noun), [&] { flight.release(noun); });
+      STRIA_RETURN_IF_ERROR(flight.disturb());
+      STRIA_RETURN_IF_ERROR(flight.finish());
+    }
+    return work_round(DeviceWork(subject), 8);
+  });
 }
 
 }  // namespace
@@ -121,16 +128,18 @@ void add_in_flight_cases(CaseMaker& maker) {
     return released(subject, all);
   });
   add(maker, "in_flight.library_of_a_build", [](Subject& subject) -> Finding {
-    const DeviceWork work(subject);
     STRIA_ASSIGN(const SmallProgram program, SmallProgram::of(subject));
-    STRIA_ASSIGN(const Event open, work.host_event());
-    stria_event* const waits[] = {open.get()};
-    STRIA_ASSIGN(SmallBuild build, begin_build(work, program.stripe(), waits));
-    build.library.reset();
-    build.compiler.reset();
-    STRIA_RETURN_IF_ERROR(work.signal(open));
-    STRIA_RETURN_IF_ERROR(work.wait(build.done));
-    return work_round(work, 9);
+    return unless_late([&](PromptCalls& calls) -> Finding {
+      const DeviceWork work(subject);
+      STRIA_ASSIGN(const Event open, work.host_event());
+      stria_event* const waits[] = {open.get()};
+      STRIA_ASSIGN(SmallBuild build, begin_build(work, program.stripe(), waits));
+      calls.make(Slot::library_release, [&] { build.library.reset(); });
+      calls.make(Slot::compiler_release, [&] { build.compiler.reset(); });
+      STRIA_RETURN_IF_ERROR(work.signal(open));
+      STRIA_RETURN_IF_ERROR(work.wait(build.done));
+      return work_round(work, 9);
+    });
   });
   add(maker, "in_flight.wait_and_work_events", [](Subject& subject) -> Finding {
     // Both ends of a chain are let go of; the chain is done.

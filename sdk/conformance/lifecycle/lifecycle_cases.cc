@@ -4,6 +4,7 @@
 #include "lifecycle/driver_cases.h"
 #include "lifecycle/end_cases.h"
 #include "lifecycle/enumerate_cases.h"
+#include "lifecycle/growth_cases.h"
 #include "lifecycle/open_cases.h"
 #include "lifecycle/process_cases.h"
 #include "lifecycle/teardown_cases.h"
@@ -14,6 +15,7 @@ void add_lifecycle_cases(CaseMaker& maker) {
   add_enumerate_cases(maker);
   add_device_info_cases(maker);
   add_open_cases(maker);
+  add_growth_cases(maker);
   add_driver_cases(maker);
   add_teardown_cases(maker);
   add_end_cases(maker);

@@ -3,9 +3,6 @@
 
 #include "negotiation/answer.h"
 #include "suite/device_work.h"
-#include "suite/memory_in_use.h"
-#include "suite/process_facts.h"
-#include "suite/small_program.h"
 
 namespace stria::conformance {
 namespace {
@@ -13,9 +10,6 @@ namespace {
 constexpr std::string_view kOpens = "Opens the device with that id.";
 constexpr std::string_view kNotFound = "a name or device that is not there";
 constexpr std::string_view kOptions = "`options` is a JSON object, \"{}\" if none.";
-constexpr std::string_view kHandles =
-    "Handles that a slot makes belong to the caller, who gives them back through the noun's "
-    "`release`.";
 
 Case& add(CaseMaker& maker, std::string_view name, Level level, std::string_view sentence,
           std::function<Finding(Subject&)> run) {
@@ -116,148 +110,6 @@ void add_options_cases(CaseMaker& maker) {
         [text = &options](Subject& subject) { return minds_options(subject, *text); });
 }
 
-// ---- again and again
-
-// So many bytes of each round are no list that grows now and then.
-constexpr uint64_t kLeastLeak = 48;
-
-// `round` so many times; no threads, descriptors or allocations of the host's may be more after the
-// second half than after the first. Of many rounds each may leave nothing on the heap.
-Finding does_not_grow(Subject& subject, int times, const std::function<Status()>& round) {
-  const auto rounds = [&](int count) -> Status {
-    for (int i = 0; i < count; ++i) STRIA_RETURN_IF_ERROR(round());
-    return Status();
-  };
-  STRIA_RETURN_IF_ERROR(rounds(times / 2));
-  const int threads = thread_count(), descriptors = descriptor_count();
-  const int64_t allocations = subject.host().allocations_held();
-  // A leak grows in each of four parts of the second half; malloc's own lists do not.
-  const int part = std::max(1, times / 8);
-  uint64_t least = UINT64_MAX, heap = heap_bytes();
-  for (int i = 0; i < 4; ++i) {
-    STRIA_RETURN_IF_ERROR(rounds(part));
-    const uint64_t now = heap_bytes();
-    least = std::min(least, now > heap ? now - heap : 0);
-    heap = now;
-  }
-  // Threads that are ending may still be there for a moment.
-  const auto is_more = [&] {
-    return thread_count() > threads || descriptor_count() > descriptors ||
-           subject.host().allocations_held() > allocations;
-  };
-  for (int i = 0; i < 2000 && is_more(); ++i) ::usleep(1000);
-  if (is_more())
-    return Finding::leak(fmt::format(
-        "after {} rounds there were {} threads, {} descriptors and {} allocations of the host's; "
-        "after {} rounds {}, {} and {}",
-        times / 2, threads, descriptors, allocations, times, thread_count(), descriptor_count(),
-        subject.host().allocations_held()));
-  constexpr int kManyTimes = 100;
-  if (times >= kManyTimes && least / static_cast<uint64_t>(part) >= kLeastLeak)
-    return Finding::leak(fmt::format("each of {} rounds leaves {} bytes of the heap allocated",
-                                     times, least / static_cast<uint64_t>(part)));
-  return {};
-}
-
-void add_many_cases(CaseMaker& maker) {
-  for (const int times : {10, 1000})
-    add(maker, fmt::format("open.and_close_{}_times", times),
-        times > 10 ? Level::robust : Level::right, kHandles,
-        [times](Subject& subject) {
-          return does_not_grow(subject, times, [&]() -> Status {
-            return subject.open_device(subject.driver(), subject.device_info().id).status();
-          });
-        })
-        .limit = std::chrono::seconds(120);
-  add(maker, "open.and_work_20_times", Level::robust, kHandles, [](Subject& subject) {
-    uint32_t round = 0;
-    return does_not_grow(subject, 20, [&]() -> Status {
-      STRIA_ASSIGN(const Device device,
-                   subject.open_device(subject.driver(), subject.device_info().id));
-      return work_round(DeviceWork(subject.tables(), device.get()), ++round);
-    });
-  });
-  add(maker, "open.and_run_10_times", Level::robust, kHandles, [](Subject& subject) -> Finding {
-    STRIA_ASSIGN(const SmallProgram program, SmallProgram::of(subject));
-    uint32_t round = 0;
-    return does_not_grow(subject, 10, [&]() -> Status {
-      STRIA_ASSIGN(const Device device,
-                   subject.open_device(subject.driver(), subject.device_info().id));
-      return program_round(DeviceWork(subject.tables(), device.get()), program, ++round);
-    });
-  }).limit = std::chrono::seconds(120);
-  add(maker, "driver.and_shutdown_100_times", Level::robust, kHandles, [](Subject& subject) {
-    return does_not_grow(subject, 100, [&]() -> Status {
-      TestHost host;
-      STRIA_ASSIGN(const Driver driver, subject.make_driver(host));
-      return subject.list(driver.get()).status();
-    });
-  });
-
-  struct Noun {
-    const char* name;
-    int times;
-    Status (*round)(const DeviceWork& work);
-  };
-  static const Noun nouns[] = {
-      {"executors", 1000, [](const DeviceWork& work) { return work.executor().status(); }},
-      {"compilers", 1000, [](const DeviceWork& work) { return work.compiler().status(); }},
-      {"host_events", 10'000, [](const DeviceWork& work) { return work.host_event().status(); }},
-      {"buffers", 1000, [](const DeviceWork& work) { return work.allocate(4096).status(); }},
-      {"empty_buffers", 1000, [](const DeviceWork& work) { return work.allocate(0).status(); }},
-      {"mappings", 1000,
-       [](const DeviceWork& work) -> Status {
-         STRIA_ASSIGN(const Buffer buffer, work.allocate(256));
-         return work.write(buffer, 0, Bytes(256));
-       }},
-      {"executors_that_worked", 200,
-       [](const DeviceWork& work) -> Status {
-         STRIA_ASSIGN(const Executor executor, work.executor());
-         STRIA_ASSIGN(const Buffer buffer, work.allocate(256));
-         STRIA_ASSIGN(const Event done, work.fill(executor, buffer, 0, 256, Bytes(4)));
-         return work.wait(done);
-       }},
-  };
-  for (const Noun& noun : nouns)
-    add(maker, fmt::format("many.{}", noun.name), Level::robust, kHandles,
-        [&noun](Subject& subject) {
-          const DeviceWork work(subject);
-          return does_not_grow(subject, noun.times, [&] { return noun.round(work); });
-        });
-  add(maker, "many.alive_at_once", Level::robust, kHandles, [](Subject& subject) -> Finding {
-    const DeviceWork work(subject);
-    {
-      std::vector<Executor> executors;
-      std::vector<Buffer> buffers;
-      std::vector<Compiler> compilers;
-      std::vector<Event> events;
-      for (int i = 0; i < 100; ++i) {
-        STRIA_ASSIGN(Executor executor, work.executor());
-        executors.push_back(std::move(executor));
-        STRIA_ASSIGN(Buffer buffer, work.buffer(pattern(64, static_cast<uint32_t>(i))));
-        buffers.push_back(std::move(buffer));
-        STRIA_ASSIGN(Compiler compiler, work.compiler());
-        compilers.push_back(std::move(compiler));
-        STRIA_ASSIGN(Event event, work.host_event());
-        events.push_back(std::move(event));
-      }
-      // One link of a chain on each executor.
-      std::vector<Event> done;
-      for (size_t i = 0; i + 1 < buffers.size(); ++i) {
-        stria_event* const waits[] = {i == 0 ? events[0].get() : done.back().get()};
-        STRIA_ASSIGN(Event copied,
-                     work.copy(executors[i], buffers[i], 0, buffers[i + 1], 0, 64, waits));
-        done.push_back(std::move(copied));
-      }
-      STRIA_RETURN_IF_ERROR(work.signal(events[0]));
-      STRIA_RETURN_IF_ERROR(work.wait(done.back()));
-      STRIA_RETURN_IF_ERROR(
-          work.holds(buffers.back(), pattern(64, 0), "the end of a chain over 99 executors"));
-    }
-    return work_round(work, 9);
-  });
-}
-
 // ---- several open devices
 
 void add_several_cases(CaseMaker& maker) {
@@ -332,7 +184,6 @@ void add_several_cases(CaseMaker& maker) {
 void add_open_cases(CaseMaker& maker) {
   add_unknown_id_cases(maker);
   add_options_cases(maker);
-  add_many_cases(maker);
   add_several_cases(maker);
 }
 

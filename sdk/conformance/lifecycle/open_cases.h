@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of group E: opening and closing devices, and what they make, many times; asking for what is
-// not there.
+// Cases of group E: opening devices, several at once too; asking for what is not there.
 #pragma once
 
 #include "suite/all_cases.h"

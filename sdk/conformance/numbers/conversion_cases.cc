@@ -110,8 +110,7 @@ void add_conversion_cases(CaseMaker& maker) {
   for (const DataType from : all_types())
     for (const Kind& kind : kKinds) {
       std::vector<DataType> first, second;
-      const bool of_level_2 =
-          std::string_view(kind.name) == "edges" && (from == D::fp32 || from == D::i32);
+      const bool of_level_2 = std::string_view(kind.name) == "edges";
       for (const DataType to : all_types()) {
         const bool is_first = to == D::i8 || to == D::i32 || to == D::u8 || to == D::fp32 ||
                               to == D::fp16 || to == D::boolean;

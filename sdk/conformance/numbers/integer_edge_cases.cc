@@ -26,6 +26,12 @@ const std::vector<std::string>& first_functions() {
   return names;
 }
 
+const std::set<DataType>& main_types() {
+  static const std::set<DataType> types = {DataType::i8, DataType::i32, DataType::u32,
+                                           DataType::i64};
+  return types;
+}
+
 void add_functions(CaseMaker& maker, DataType type) {
   const auto count = static_cast<int64_t>(special_values(type).size());
   const CallInputs inputs{{count, 1}, {1, count}, {count, count}, Values::edge, false};
@@ -34,10 +40,8 @@ void add_functions(CaseMaker& maker, DataType type) {
   for (const Builtin* builtin : functions_of(type))
     // Those of real numbers have no edges of integers.
     if (builtin->types != TypeRule::floating) functions.push_back(builtin);
-  static const std::set<DataType> main_types = {DataType::i8, DataType::i32, DataType::u32,
-                                                DataType::i64};
   for (const auto& row : rows_of(functions, first_functions(), 12)) {
-    const Level level = number == 0 && main_types.count(type) ? Level::right : Level::robust;
+    const Level level = number == 0 && main_types().count(type) ? Level::right : Level::robust;
     const std::string key = fmt::format("edge.{}.{}", stria::name_of(type), number++);
     for (const Builtin* builtin : row)
       add_program_cases(
@@ -47,27 +51,37 @@ void add_functions(CaseMaker& maker, DataType type) {
   }
 }
 
-// Sums and products that wrap, and extremes of extremes.
+// Sums and products that wrap, and extremes of extremes. A column of C holds one edge and nothing
+// else: what an aggregation starts from would show.
 void add_aggregations(CaseMaker& maker, DataType type) {
   const auto count = static_cast<int64_t>(special_values(type).size());
-  const Form form{"", fmt::format("A 7,{0} edge; B {0},5 edge; W 9,101 wide", count),
-                  "A[N, K], B[K, M], W[P, Q] -> Sum, Product, Top, Low, SumOfProducts, TopOfSums",
+  const Form form{"", fmt::format("A 7,{0} edge; B {0},5 edge; W 9,101 wide; C 3,{0} edge", count),
+                  "A[N, K], B[K, M], W[P, Q], C[L, K] -> Sum, Product, Top, Low, SumOfProducts, "
+                  "TopOfSums, TopOfOne, LowOfOne",
                   "  Sum[p : P] = +(W[p, q]);\n"
                   "  Product[n : N] = *(A[n, k]), k < 5;\n"
                   "  Top[p : P] = >(W[p, q]);\n"
                   "  Low[q : Q] = <(W[p, q]);\n"
                   "  SumOfProducts[n, m : N, M] = +(A[n, k] * B[k, m]);\n"
-                  "  TopOfSums[n, m : N, M] = >(A[n, k] + B[k, m]);\n"};
+                  "  TopOfSums[n, m : N, M] = >(A[n, k] + B[k, m]);\n"
+                  "  TopOfOne[k : K] = >(C[l, k]);\n"
+                  "  LowOfOne[k : K] = <(C[l, k]);\n"};
   const std::string key = fmt::format("edge.aggregations.{}", stria::name_of(type));
   const std::string suffix = fmt::format(".{}", stria::name_of(type));
-  add_program_cases(maker, {kWrap}, Level::robust, key,
+  const Level level = main_types().count(type) ? Level::right : Level::robust;
+  const auto make = [form, type] { return program_of(form, type); };
+  add_program_cases(maker, {kWrap}, level, key,
                     {{"edge.row_sum" + suffix, "Sum"},
                      {"edge.row_product" + suffix, "Product"},
                      {"edge.row_maximum" + suffix, "Top"},
                      {"edge.column_minimum" + suffix, "Low"},
                      {"edge.sum_of_products" + suffix, "SumOfProducts"},
                      {"edge.maximum_of_sums" + suffix, "TopOfSums"}},
-                    [form, type] { return program_of(form, type); });
+                    make);
+  add_program_cases(maker, {kIdentity}, level, key,
+                    {{"edge.maximum_of_one_value" + suffix, "TopOfOne"},
+                     {"edge.minimum_of_one_value" + suffix, "LowOfOne"}},
+                    make);
 }
 
 }  // namespace

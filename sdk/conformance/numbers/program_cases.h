@@ -40,6 +40,8 @@ inline constexpr std::string_view kWithinBound =
     "interpreter's own typed value.";
 inline constexpr std::string_view kEqual =
     "Integers and `bool` have no bound: they must be equal to the typed value.";
+inline constexpr std::string_view kIdentity =
+    "An identity (0, 1, lowest, highest) never shows in a result.";
 // The one of the two that holds for results of this type.
 constexpr ProgramRule rule_of(DataType result) {
   return {result == DataType::fp16 || result == DataType::bf16 || result == DataType::fp32 ||

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slots that are tagged "@blocks no" return while the device has work that cannot begin: if one
 // waited for that, it would never return.
+#include "suite/prompt_call.h"
 #include "threads/slot_calls.h"
 #include "threads/thread_cases.h"
 
@@ -39,7 +40,7 @@ struct Backlog {
   }
 };
 
-Finding returns(Subject& subject, Slot slot, bool waits_itself) {
+Finding returns(Subject& subject, Slot slot, bool waits_itself, PromptCalls& prompt) {
   const DeviceWork work(subject);
   SlotCalls calls;
   const Status made = SlotCalls::make(subject, slot, calls);
@@ -49,7 +50,8 @@ Finding returns(Subject& subject, Slot slot, bool waits_itself) {
   Backlog backlog;
   STRIA_RETURN_IF_ERROR(Backlog::make(work, open.get(), backlog));
   // Does not come back if it waits for the backlog, or for its own waits.
-  const Status called = calls.call(waits_itself ? open.get() : nullptr);
+  Status called;
+  prompt.make(slot, [&] { called = calls.call(waits_itself ? open.get() : nullptr); });
   if (called.code() == StatusCode::unimplemented)
     return Finding::skip(fmt::format("the plugin has no {}", name_of(slot)));
   STRIA_RETURN_IF_ERROR(called);
@@ -86,8 +88,10 @@ void add_returning_cases(CaseMaker& maker) {
       Case& c = maker.add(
           'T',
           fmt::format("returns.{}{}", name_of(slot), waits_itself ? ".behind_an_open_event" : ""),
-          Level::robust, kBlocksNo,
-          [slot, waits_itself](Subject& subject) { return returns(subject, slot, waits_itself); });
+          Level::robust, kBlocksNo, [slot, waits_itself](Subject& subject) {
+            return unless_late(
+                [&](PromptCalls& calls) { return returns(subject, slot, waits_itself, calls); });
+          });
       c.limit = std::chrono::seconds(30);
     }
   Case& c = maker.add('T', "returns.driver.create", Level::robust, kBlocksNo,
