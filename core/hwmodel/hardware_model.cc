@@ -61,7 +61,7 @@ class OriginReader {
     const bool looked_into =
         merged.is_object() || (list && !merged.empty() && merged[0].is_object());
     if (!looked_into) {
-      origins[pointer] = origin_of(pointer, merged.is_number());
+      origins[pointer] = origin_of(pointer, merged);
       return;
     }
     size_t position = 0;
@@ -75,7 +75,15 @@ class OriginReader {
     return said.empty() ? "the device" : said;
   }
 
-  FieldOrigin origin_of(const std::string& pointer, bool number) const {
+  // What the device says, not what the model makes of it: of 12 bytes for each of the device's
+  // units the 12 are the model's.
+  bool says(const std::string& path, const json& value) const {
+    const json::json_pointer at(path);
+    return device_.contains(at) && device_.at(at) == value;
+  }
+
+  FieldOrigin origin_of(const std::string& pointer, const json& value) const {
+    const bool number = value.is_number();
     FieldOrigin out;
     const json::json_pointer at(pointer);
     for (auto overlay = overlays_.rbegin(); overlay != overlays_.rend(); ++overlay) {
@@ -111,8 +119,11 @@ class OriginReader {
         device_sources.push_back(said);
     }
     if (!number) return out;
-    const bool device_alone = !device_sources.empty() && !out.defaulted && out.settings.empty();
-    out.source = device_alone ? join(device_sources, "; ") : source_of(file_, pointer);
+    out.source = source_of(file_, pointer);
+    if (device_sources.empty() || out.defaulted || !out.settings.empty()) return out;
+    const bool said = says(out.device.front(), value) || says(pointer, value);
+    const bool computed = !said && !out.source.empty();
+    out.source = (computed ? out.source + "; " : "") + join(device_sources, "; ");
     return out;
   }
 

@@ -117,5 +117,30 @@ TEST(Fit, TakesMeasuredRatesAsTheyAre) {
   EXPECT_TRUE(has_rates(true));
 }
 
+// Of "12 bytes for each unit" the number of units is the device's, and the 12 are a guess.
+TEST(Fit, FitsWhatTheModelGuessesForEachUnitOfTheDevice) {
+  const auto fitted = [](const std::string& rate) {
+    const auto of_groups = load_hardware_model(
+        {"m.json", R"({"clock_mhz": 1000, "mem_units": {
+          "DRAM": {"size_KiB": 1000000, "read_bytes_per_cycle": )" +
+                       rate + R"(, "source": {"read_bytes_per_cycle": "estimate: common"}},
+          "CACHE": {"size_KiB": 2000, "policy": "lru", "latency_cycles": 400}},
+          "exec_units": {"CU": {"ops_per_cycle": 128, "op": "mac", "max_threads": 2048}}})"},
+        {},
+        R"({"exec_units": {"CU": {"count": 100}}, "mem_units": {"DRAM": {"read_bytes_per_cycle": 777}}})");
+    EXPECT_TRUE(of_groups.ok()) << of_groups.status().to_string();
+    MeasuredKernel kernel;
+    cost::NestLoop loop;
+    loop.unit = "CU", loop.parallel = true, loop.range = 100;
+    kernel.nest.loops.push_back(loop);
+    kernel.seconds = 1e-4;
+    for (const FittedNumber& number : numbers_to_fit(*of_groups, {kernel}, false))
+      if (number.pointer == "/mem_units/DRAM/read_bytes_per_cycle") return true;
+    return false;
+  };
+  EXPECT_TRUE(fitted("{{ 12 * (device.exec_units.CU.count | default(8)) }}"));
+  EXPECT_FALSE(fitted("{{ device.mem_units.DRAM.read_bytes_per_cycle | default(1200) }}"));
+}
+
 }  // namespace
 }  // namespace stria::calibrate

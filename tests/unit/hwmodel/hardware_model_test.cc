@@ -95,7 +95,7 @@ TEST(HardwareModel, OriginsTellLineSettingDeviceAndDefault) {
 /exec_units/CORE/max_threads = 2         (device)              the device
 /exec_units/CORE/vector_bytes = 64       (device)              cpuid
 /exec_units/CORE/vector_registers = 40   (m.json:11)
-/mem_units/REG/size_KiB = 2.0            (m.json:9, device)    cpuid
+/mem_units/REG/size_KiB = 2.0            (m.json:9, device)    computed; cpuid
 /mem_units/SRAM/count = 4                (m.json:8, --set N)   the slides
 /mem_units/SRAM/size_KiB = 256           (m.json:8, --set N)   the slides
 /name = "x"                              (m.json:4)
@@ -110,7 +110,7 @@ TEST(HardwareModel, OriginsTellLineSettingDeviceAndDefault) {
   auto again = load_hardware_model({"again", model->to_string()});
   ASSERT_TRUE(again.ok()) << again.status().to_string();
   EXPECT_EQ(again->merged(), model->merged());
-  EXPECT_EQ(again->origins().at("/mem_units/REG/size_KiB").source, "cpuid");
+  EXPECT_EQ(again->origins().at("/mem_units/REG/size_KiB").source, "computed; cpuid");
   EXPECT_EQ(again->numbers_without_source(), model->numbers_without_source());
 }
 
