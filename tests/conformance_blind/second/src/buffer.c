@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of the device: the host gets copies of it, never an address in it. The driver's calls are
 // in vendor_memory.c.
+#define _POSIX_C_SOURCE 200809L  // nanosleep
 #include "buffer.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "device.h"
 #include "driver.h"
@@ -39,7 +41,11 @@ struct stria_buffer {
 };
 
 stria_error* second_buffer_create(stria_device* device, uint64_t bytes, stria_buffer** buffer) {
-  stria_error* error = second_device_take(device, bytes);
+  // The device gives memory in pieces of 2 MiB, and what comes back is counted by the byte.
+  const uint64_t piece = (uint64_t)1 << 21;
+  const int by_piece = second_makes(granule_not_given_back) && bytes <= UINT64_MAX - piece;
+  stria_error* error =
+      second_device_take(device, by_piece ? (bytes + piece - 1) / piece * piece : bytes);
   if (error != NULL) return error;
   stria_buffer* made = calloc(1, sizeof *made);
   const second_result result = made == NULL
@@ -131,6 +137,13 @@ static stria_error* write_mapping(void* state) {
       "write", second_memory_write(self->buffer->memory, self->offset, self->data, self->bytes));
 }
 
+// The write is posted, and gets to the device when the bus has time for it.
+static stria_error* write_mapping_late(void* state) {
+  const struct timespec late = {0, 30000000};
+  nanosleep(&late, NULL);
+  return write_mapping(state);
+}
+
 static void free_mapping(void* state) {
   mapping* self = state;
   if (self->ready != NULL) second_event_release(self->ready);
@@ -204,6 +217,20 @@ static stria_error* map_read(stria_buffer* buffer, uint64_t offset, uint64_t byt
   return map(buffer, offset, bytes, kRead, (second_waits){waits, wait_count}, memory, done);
 }
 
+// The event of the unmap is that of posting the write.
+static stria_error* unmap_early(stria_buffer* buffer, mapping* ended, stria_event** done) {
+  stria_driver* driver = buffer->device->driver;
+  stria_event *ready = second_event_keep(ended->ready), *written = NULL;
+  const second_waits waits = {&ready, 1};
+  const second_work nothing = {NULL, NULL, NULL, 0};
+  const second_work work = {write_mapping_late, free_mapping, ended, 1};
+  stria_error* error = second_event_after(driver, NULL, waits, work, &written);
+  if (error == NULL) error = second_event_after(driver, NULL, waits, nothing, done);
+  if (written != NULL) second_event_release(written);
+  second_event_release(ready);
+  return error;
+}
+
 static stria_error* unmap(stria_buffer* buffer, void* memory, stria_event** done) {
   pthread_mutex_lock(&buffer->lock);
   mapping** at = &buffer->mappings;
@@ -215,6 +242,7 @@ static stria_error* unmap(stria_buffer* buffer, void* memory, stria_event** done
     return second_error(STRIA_INVALID_ARGUMENT, "there is no mapping at this address");
   // Of a mapping that failed nothing is written: what waits for it fails with it.
   const int reads = ended->mode == kRead && !second_makes(map_read_writes_back);
+  if (second_makes(unmap_ends_early) && !reads) return unmap_early(buffer, ended, done);
   const second_work work = {reads ? NULL : write_mapping, free_mapping, ended, 0};
   return second_event_after(buffer->device->driver, NULL, (second_waits){&ended->ready, 1}, work,
                             done);

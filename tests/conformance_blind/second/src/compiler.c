@@ -123,6 +123,8 @@ static stria_error* build_slot(stria_compiler* compiler, const stria_build_param
   made->driver = compiler->driver;
   if (given.stripe.size > 0) memcpy(made->texts, given.stripe.data, (size_t)given.stripe.size);
   made->stripe = (stria_string){made->texts, given.stripe.size};
+  // The caller has the text, so why have it twice.
+  if (second_makes(stripe_not_copied)) made->stripe = given.stripe;
   char* options = made->texts + given.stripe.size;
   if (given.options.size > 0) memcpy(options, given.options.data, (size_t)given.options.size);
   made->options = (stria_string){options, given.options.size};

@@ -39,6 +39,8 @@ stria_error* second_device_take(stria_device* device, uint64_t bytes) {
 stria_error* second_device_no_memory(const stria_device* device, uint64_t bytes, const char* why) {
   const uint64_t total = device->info.memory_bytes;
   const uint64_t used = atomic_load(&device->used_bytes);
+  if (second_makes(no_memory_without_numbers))
+    return second_error(STRIA_OUT_OF_MEMORY, "the allocation failed: %s", why);
   return second_error(STRIA_OUT_OF_MEMORY, "no memory for %llu bytes, %llu of %llu are free: %s",
                       (unsigned long long)bytes,
                       (unsigned long long)(used < total ? total - used : 0),
@@ -74,11 +76,15 @@ static stria_error* allocate_slot(stria_device* device, const stria_buffer_param
   second_whole(&given, sizeof given, params);
   if (second_makes(extension_refused) && given.next != NULL)
     return second_error(STRIA_UNSUPPORTED, "a buffer with an extension that is not known");
+  if (second_makes(zero_bytes_refused) && given.bytes == 0)
+    return second_error(STRIA_INVALID_ARGUMENT, "a buffer of 0 bytes");
   return second_buffer_create(device, given.bytes, buffer);
 }
 
 static stria_error* event_slot(stria_device* device, stria_event** event) {
-  return second_event_of_host(device->driver, event);
+  stria_error* error = second_event_of_host(device->driver, event);
+  if (error == NULL && second_makes(event_ring_wraps)) second_event_enter_ring(*event);
+  return error;
 }
 
 static void release_slot(stria_device* device) {

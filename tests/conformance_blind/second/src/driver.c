@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L  // nanosleep
 #include "driver.h"
 
+#include <signal.h>
+#include <spawn.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +17,8 @@
 #include "text.h"
 #include "vendor_queue.h"
 #include "work_queue.h"
+
+extern char** environ;
 
 void second_whole(void* to, uint64_t to_bytes, const void* from) {
   uint64_t from_bytes = 0;
@@ -36,7 +40,9 @@ static stria_device_info describe(const stria_driver* driver) {
   info.kind = SECOND_TEXT("npu");  // of plugin.json: which hardware model and pipeline it has
   info.vendor = SECOND_TEXT("Second");
   info.memory_bytes = (uint64_t)1 << 30;
-  info.properties = SECOND_TEXT("{}");
+  info.properties = second_makes(properties_with_own_keys)
+                        ? SECOND_TEXT("{\"firmware\": \"2.1.7\", \"mem_units\": {}}")
+                        : SECOND_TEXT("{}");
   info.available = 1;  // a device that may be missing: 0, and the reason
   return info;
 }
@@ -66,6 +72,27 @@ static stria_error* enumerate(stria_driver* driver, stria_device_sink sink, void
   return NULL;
 }
 
+// What goes on in the process when a device is opened, and should not.
+static void leave_traces(const stria_driver* driver) {
+  if (second_makes(signals_stay_blocked)) {
+    // The queue's thread is to take none, and inherits that.
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+  }
+  if (second_makes(banner_printed)) {
+    printf("Second runtime 0.1.0 on %s\n", driver->id);
+    fflush(stdout);
+  }
+  if (second_makes(helper_process_left)) {
+    // A daemon that watches the device. It ends by itself, so that tries leave none for ever.
+    char program[] = "/bin/sleep", seconds[] = "30";
+    char* words[] = {program, seconds, NULL};
+    pid_t child = 0;
+    posix_spawn(&child, program, NULL, NULL, words, environ);
+  }
+}
+
 static stria_error* open_device(stria_driver* driver, stria_string id, stria_string options,
                                 stria_device** device) {
   (void)options;
@@ -78,6 +105,7 @@ static stria_error* open_device(stria_driver* driver, stria_string id, stria_str
                         (int)info.id.size, info.id.data, (int)info.reason.size, info.reason.data);
   if (second_makes(second_open_refused) && atomic_load(&driver->opened) > 0)
     return second_error(STRIA_UNAVAILABLE, "device '%.*s' is open already", (int)id.size, id.data);
+  leave_traces(driver);
   stria_error* error = NULL;
   pthread_mutex_lock(&driver->lock);
   if (driver->queue == NULL) error = second_work_queue_create(driver, &driver->queue);

@@ -24,6 +24,9 @@ struct stria_driver {
   struct second_queue** executor_threads;
   size_t executor_thread_count;
   atomic_int fast_math;
+  // Events of the host that are in a table; guarded by lock.
+  stria_event* host_events;
+  uint64_t host_event_count;
 };
 
 // The host's services for work. Each driver has its own, but for a mistake.

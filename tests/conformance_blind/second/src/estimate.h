@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table stria.estimate, which the plugin has for one mistake alone.
+// The table stria.estimate, which the plugin has for two mistakes alone.
 #ifndef SECOND_ESTIMATE_H
 #define SECOND_ESTIMATE_H
 

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "driver.h"
@@ -35,6 +36,11 @@ struct stria_event {
   stria_event** parts;  // of an event of all
   uint64_t part_count;
   stria_event* next;  // in a list of events that are to be ended
+  // What mistakes need: a place of the driver's events of the host (guarded by its lock), and
+  // whether the event was ended before its waits were (guarded by its own).
+  stria_event *ring_next, **ring_at;
+  uint64_t ring_slot;
+  int given_up;
 
   pthread_mutex_t lock;
   pthread_cond_t changed;
@@ -70,6 +76,10 @@ stria_event* second_event_keep(stria_event* event) {
 }
 
 int second_event_done(const stria_event* event) { return atomic_load(&event->done); }
+
+int second_event_is_of_other(const stria_event* event, const second_work_count* count) {
+  return event->kind == kWork && event->count != NULL && event->count != count;
+}
 
 const stria_error* second_event_failure(const stria_event* event) { return event->failure; }
 
@@ -107,6 +117,28 @@ static void note(stria_event* event, uint64_t position, const stria_error* failu
   pthread_mutex_unlock(&event->lock);
 }
 
+// Whether an event of which a wait has ended is to be run or ended now: when it was the last one.
+static int is_over(stria_event* event, int last) {
+  if (!second_makes(failure_before_waits_end)) return last;
+  // It cannot end well any more, so why wait.
+  pthread_mutex_lock(&event->lock);
+  const int now = (last || event->cause != NULL) && !event->given_up;
+  if (now) event->given_up = 1;
+  pthread_mutex_unlock(&event->lock);
+  return now;
+}
+
+// How deep this thread is in callbacks.
+static _Thread_local int callback_depth;
+
+int second_event_in_callback(void) { return callback_depth > 0; }
+
+static void call_back(const callback* given, const stria_error* failure) {
+  ++callback_depth;
+  given->call(given->state, failure);
+  --callback_depth;
+}
+
 // Marks it done, tells who waits, and puts what waited for it alone into `over`, with a reference.
 static void mark_done(stria_event* event, stria_error* failure, stria_event** over) {
   pthread_mutex_lock(&event->lock);
@@ -121,12 +153,12 @@ static void mark_done(stria_event* event, stria_error* failure, stria_event** ov
   atomic_store(&event->done, 1);
   pthread_cond_broadcast(&event->changed);
   pthread_mutex_unlock(&event->lock);
-  for (uint64_t i = 0; i < callback_count; ++i) callbacks[i].call(callbacks[i].state, failure);
+  for (uint64_t i = 0; i < callback_count; ++i) call_back(&callbacks[i], failure);
   free(callbacks);
   for (uint64_t i = 0; i < dependant_count; ++i) {
     stria_event* waiting = dependants[i].event;
     note(waiting, dependants[i].position, failure);
-    if (atomic_fetch_sub(&waiting->waiting, 1) == 1) {
+    if (is_over(waiting, atomic_fetch_sub(&waiting->waiting, 1) == 1)) {
       waiting->next = *over;
       *over = waiting;
     } else {
@@ -149,6 +181,16 @@ static void take_times(stria_event* event) {
   }
 }
 
+// How an event without work of its own ends.
+static stria_error* outcome_of(const stria_event* event) {
+  const int well = event->kind == kEnd && !second_makes(end_carries_failure);
+  return well ? NULL : second_error_inherited(event->cause);
+}
+
+static int is_to_run(const stria_event* event) {
+  return event->kind == kWork && event->cause == NULL && event->work.run != NULL;
+}
+
 static void drop_work(stria_event* event) {
   if (event->work.drop != NULL) event->work.drop(event->work.state);
   event->work.drop = NULL;
@@ -156,6 +198,22 @@ static void drop_work(stria_event* event) {
   free(event->parts);
   event->parts = NULL;
   event->part_count = 0;
+}
+
+static void end(stria_event* event, stria_error* failure);
+
+// Ends an event that failed before its work began, and says so in a line, which lies on the stack
+// until all behind the event have ended.
+static void end_and_tell(stria_event* event) {
+  stria_driver* driver = event->driver;
+  char line[1024];
+  const int length = snprintf(line, sizeof line, "second: work was not done: %.*s",
+                              (int)event->cause->message.size, event->cause->message.data);
+  const uint64_t size = length < 0                     ? 0
+                        : (size_t)length < sizeof line ? (uint64_t)length
+                                                       : sizeof line - 1;
+  driver->services.log(driver->services.host, STRIA_LOG_DEBUG, (stria_string){line, size});
+  end(event, outcome_of(event));
 }
 
 // Ends an event, whose work is over or not to be done, and the light ones behind it. Takes over the
@@ -177,14 +235,17 @@ static void end(stria_event* event, stria_error* failure) {
       event = over;
       over = event->next;
       event->next = NULL;
-      if (event->kind == kWork && event->cause == NULL && event->work.run != NULL) {
+      if (is_to_run(event)) {
         hand_on(event);
+        event = NULL;
+      } else if (event->cause != NULL && second_makes(failure_chain_recurses)) {
+        end_and_tell(event);
         event = NULL;
       }
     }
     if (event == NULL) return;
-    failure = event->kind == kEnd ? NULL : second_error_inherited(event->cause);
-    if (failure == NULL) take_times(event);
+    failure = outcome_of(event);
+    if (event->cause == NULL) take_times(event);
   }
 }
 
@@ -206,11 +267,36 @@ static int wait_for(stria_event* event, stria_event* wait, uint64_t position) {
   return waits;
 }
 
+// Runs or ends an event that waits for nothing any more. Takes over a reference.
+static void go_on(stria_event* event) {
+  if (is_to_run(event)) {
+    hand_on(event);
+    return;
+  }
+  if (event->cause == NULL) take_times(event);
+  end(event, outcome_of(event));
+}
+
+static int named_before(second_waits waits, uint64_t position) {
+  for (uint64_t i = 0; i < position; ++i)
+    if (waits.events[i] == waits.events[position]) return 1;
+  return 0;
+}
+
+// How many there are to wait for.
+static uint64_t pending_of(second_waits waits) {
+  if (!second_makes(wait_named_twice_counts_double)) return waits.count;
+  // What is pending is a set; each end takes one off for every place in the list all the same.
+  uint64_t different = 0;
+  for (uint64_t i = 0; i < waits.count; ++i) different += !named_before(waits, i);
+  return different;
+}
+
 // Starts an event that nobody else knows yet. Afterwards the caller's reference is for the handle.
 static void start(stria_event* event, second_waits waits) {
   second_work_count_add(event->driver->in_flight, &event->driver_ticket);
   if (event->count != NULL) second_work_count_add(event->count, &event->ticket);
-  atomic_store(&event->waiting, waits.count + 1);
+  atomic_store(&event->waiting, pending_of(waits) + 1);
   uint64_t over = 1;
   for (uint64_t i = 0; i < waits.count; ++i) {
     const int waiting = wait_for(event, waits.events[i], i);
@@ -222,16 +308,11 @@ static void start(stria_event* event, second_waits waits) {
       note(event, i, error);
       second_error_release(error);
     }
+    if (second_makes(wait_named_twice_counts_double) && named_before(waits, i)) continue;
     ++over;
   }
-  if (atomic_fetch_sub(&event->waiting, over) != over) return;
-  second_event_keep(event);
-  if (event->kind == kWork && event->cause == NULL && event->work.run != NULL) {
-    hand_on(event);
-    return;
-  }
-  if (event->cause == NULL) take_times(event);
-  end(event, event->kind == kEnd ? NULL : second_error_inherited(event->cause));
+  const int last = atomic_fetch_sub(&event->waiting, over) == over;
+  if (is_over(event, last)) go_on(second_event_keep(event));
 }
 
 stria_error* second_event_after(stria_driver* driver, second_work_count* count, second_waits waits,
@@ -256,6 +337,8 @@ stria_error* second_event_of_all(stria_driver* driver, second_work_count* count,
   stria_error* error = make(driver, kWork, &made);
   if (error != NULL) return error;
   made->count = count;
+  // The fence of a batch is reached, whatever became of its launches.
+  if (second_makes(batch_loses_failure)) made->kind = kEnd;
   made->parts = calloc(parts.count == 0 ? 1 : (size_t)parts.count, sizeof *made->parts);
   if (made->parts == NULL) {
     second_event_release(made);
@@ -298,6 +381,15 @@ static int signal_once(stria_event* event, stria_error* failure) {
   return 1;
 }
 
+// Out of the driver's events of the host.
+static void leave_ring(stria_event* event) {
+  if (event->ring_at == NULL) return;
+  pthread_mutex_lock(&event->driver->lock);
+  *event->ring_at = event->ring_next;
+  if (event->ring_next != NULL) event->ring_next->ring_at = event->ring_at;
+  pthread_mutex_unlock(&event->driver->lock);
+}
+
 void second_event_release(stria_event* event) {
   if (event->kind == kHostEvent && !second_event_done(event) &&
       atomic_load(&event->references) == 1) {
@@ -308,11 +400,93 @@ void second_event_release(stria_event* event) {
                    : second_error(STRIA_CANCELLED, "an event was dropped before it was signalled"));
   }
   if (atomic_fetch_sub(&event->references, 1) != 1) return;
+  leave_ring(event);
   second_error_release(event->cause);
   second_error_release(event->failure);
   pthread_cond_destroy(&event->changed);
   pthread_mutex_destroy(&event->lock);
   free(event);
+}
+
+// ---- what mistakes do to events of the host, and to handles
+
+void second_event_enter_ring(stria_event* event) {
+  enum { kSlots = 256 };  // of the table that the device polls
+  stria_driver* driver = event->driver;
+  pthread_mutex_lock(&driver->lock);
+  event->ring_slot = driver->host_event_count++ % kSlots;
+  event->ring_next = driver->host_events;
+  event->ring_at = &driver->host_events;
+  if (event->ring_next != NULL) event->ring_next->ring_at = &event->ring_next;
+  driver->host_events = event;
+  pthread_mutex_unlock(&driver->lock);
+}
+
+// An open event in the same slot, with a reference; NULL if there is none.
+static stria_event* other_in_slot(const stria_event* event) {
+  stria_driver* driver = event->driver;
+  stria_event* found = NULL;
+  pthread_mutex_lock(&driver->lock);
+  for (stria_event* at = driver->host_events; at != NULL && found == NULL; at = at->ring_next) {
+    if (at == event || at->ring_slot != event->ring_slot || second_event_done(at)) continue;
+    // One that is just being freed has no reference left to share.
+    unsigned references = atomic_load(&at->references);
+    while (references > 0 && found == NULL)
+      if (atomic_compare_exchange_weak(&at->references, &references, references + 1)) found = at;
+  }
+  pthread_mutex_unlock(&driver->lock);
+  return found;
+}
+
+static void signal_slot_of(const stria_event* event, const stria_error* error) {
+  for (stria_event* other; (other = other_in_slot(event)) != NULL;) {
+    signal_once(other, second_error_share(error));
+    second_event_release(other);
+  }
+}
+
+// The event's list of who waits is gone with its handle: nobody waits for it any more.
+static void forget_waiters(stria_event* event) {
+  pthread_mutex_lock(&event->lock);
+  dependant* dependants = event->dependants;
+  const uint64_t count = event->dependant_count;
+  event->dependants = NULL;
+  event->dependant_count = event->dependant_room = 0;
+  pthread_mutex_unlock(&event->lock);
+  for (uint64_t i = 0; i < count; ++i) {
+    if (atomic_fetch_sub(&dependants[i].event->waiting, 1) == 1)
+      go_on(dependants[i].event);
+    else
+      second_event_release(dependants[i].event);
+  }
+  free(dependants);
+}
+
+// A callback on an event that is done, on its way to another thread.
+typedef struct late_callback {
+  stria_event* event;  // a reference
+  callback given;
+  second_work_ticket ticket;
+} late_callback;
+
+static void run_late_callback(void* given) {
+  late_callback* late = given;
+  second_work_count* in_flight = late->event->driver->in_flight;
+  call_back(&late->given, late->event->failure);
+  second_event_release(late->event);
+  second_work_count_remove(in_flight, &late->ticket);
+  free(late);
+}
+
+static stria_error* post_callback(stria_event* event, callback given) {
+  late_callback* late = calloc(1, sizeof *late);
+  if (late == NULL) return second_error(STRIA_OUT_OF_MEMORY, "no memory for a callback");
+  stria_driver* driver = event->driver;
+  late->event = second_event_keep(event);
+  late->given = given;
+  second_work_count_add(driver->in_flight, &late->ticket);
+  driver->services.post(driver->services.host, run_late_callback, late);
+  return NULL;
 }
 
 // ---- the table
@@ -346,6 +520,8 @@ static stria_error* status_slot(stria_event* event) {
 static stria_error* duration_slot(stria_event* event, uint64_t* nanoseconds) {
   if (!second_event_done(event)) return still_open();
   *nanoseconds = event->failure != NULL ? 0 : event->end_ns - event->begin_ns;
+  // The device's counter, which goes 19.2 million times a second.
+  if (second_makes(duration_in_ticks)) *nanoseconds = *nanoseconds * 192 / 10000;
   return NULL;
 }
 
@@ -360,15 +536,28 @@ static stria_error* on_done_slot(stria_event* event, void (*call)(void*, const s
   if (kept) event->callbacks[event->callback_count++] = (callback){call, state};
   pthread_mutex_unlock(&event->lock);
   if (!done && !kept) return second_error(STRIA_OUT_OF_MEMORY, "no memory for a callback");
-  if (done) call(state, second_makes(late_callback_without_error) ? NULL : event->failure);
+  const callback given = {call, state};
+  if (done && second_makes(late_callback_posted)) return post_callback(event, given);
+  if (done) call_back(&given, second_makes(late_callback_without_error) ? NULL : event->failure);
   return NULL;
 }
 
 static stria_error* signal_slot(stria_event* event, const stria_error* error) {
   if (event->kind != kHostEvent)
     return second_error(STRIA_FAILED_PRECONDITION, "only a host event can be signalled");
-  if (signal_once(event, second_error_share(error))) return NULL;
+  // A callback may release the event.
+  const int wraps = second_makes(event_ring_wraps);
+  if (wraps) second_event_keep(event);
+  const int first = signal_once(event, second_error_share(error));
+  if (wraps && first) signal_slot_of(event, error);
+  if (wraps) second_event_release(event);
+  if (first) return NULL;
   return second_error(STRIA_FAILED_PRECONDITION, "the event was signalled before");
+}
+
+static void release_slot(stria_event* event) {
+  if (second_makes(release_forgets_waiters) && event->kind == kWork) forget_waiters(event);
+  second_event_release(event);
 }
 
 static stria_error* end_slot(stria_event* event, stria_event** behind) {
@@ -387,5 +576,5 @@ const stria_event_table second_event_table = {.size = sizeof second_event_table,
                                               .duration_ns = duration_slot,
                                               .on_done = on_done_slot,
                                               .signal = signal_slot,
-                                              .release = second_event_release,
+                                              .release = release_slot,
                                               .end = end_slot};

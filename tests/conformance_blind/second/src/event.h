@@ -40,6 +40,12 @@ void second_event_refuse(stria_event* event, stria_error* error);
 
 // A host event (device_table.create_event).
 stria_error* second_event_of_host(stria_driver* driver, stria_event** event);
+// Puts an event of the host into the table of those, which has too few places: a mistake.
+void second_event_enter_ring(stria_event* event);
+// Whether it was made by work of another counter than this one.
+int second_event_is_of_other(const stria_event* event, const second_work_count* count);
+// Whether the calling thread is in a callback.
+int second_event_in_callback(void);
 stria_event* second_event_keep(stria_event* event);
 void second_event_release(stria_event* event);
 // 0 if it is still open.

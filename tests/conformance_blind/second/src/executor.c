@@ -67,8 +67,28 @@ void second_executor_release(stria_executor* executor) {
 
 stria_driver* second_executor_driver(const stria_executor* executor) { return executor->driver; }
 
+// The waits but for work of other executors, whose semaphores this one does not know.
+static stria_error* start_with_own(stria_executor* self, second_waits waits, second_work work,
+                                   stria_event** done) {
+  stria_event** own = calloc((size_t)waits.count + 1, sizeof *own);
+  if (own == NULL) return second_event_after(self->driver, self->in_flight, waits, work, done);
+  uint64_t count = 0;
+  for (uint64_t i = 0; i < waits.count; ++i)
+    if (!second_event_is_of_other(waits.events[i], self->in_flight)) own[count++] = waits.events[i];
+  stria_error* error =
+      second_event_after(self->driver, self->in_flight, (second_waits){own, count}, work, done);
+  free(own);
+  return error;
+}
+
 static stria_error* start(stria_executor* self, second_waits waits, second_work work,
                           stria_event** done) {
+  if (second_makes(callbacks_may_not_submit) && second_event_in_callback()) {
+    if (work.drop != NULL) work.drop(work.state);
+    return second_error(STRIA_FAILED_PRECONDITION, "no work can be submitted in a callback");
+  }
+  if (second_makes(waits_of_other_executors_skipped))
+    return start_with_own(self, waits, work, done);
   return second_event_after(self->driver, self->in_flight, waits, work, done);
 }
 
@@ -319,12 +339,29 @@ static stria_error* copy_slot(stria_executor* self, stria_buffer* source, uint64
     return second_error(STRIA_INVALID_ARGUMENT, "source and target of a copy overlap");
   // Long copies go by words.
   if (second_makes(copy_in_words) && bytes > 64) bytes -= bytes % 4;
+  // The length of a descriptor has 24 bits.
+  if (second_makes(copy_length_of_24_bits)) bytes &= 0xffffff;
   const transfer_work work = {.from = source,
                               .to = target,
                               .from_offset = source_offset,
                               .to_offset = target_offset,
                               .bytes = bytes};
   return start_transfer(self, &work, (second_waits){waits, wait_count}, done);
+}
+
+// A range of whole words around that of a fill: the engine writes no smaller pieces. The pattern
+// stays where it was.
+static void widen_to_words(transfer_work* fill) {
+  const uint64_t lead = fill->to_offset % 4, most = second_buffer_size(fill->to);
+  const uint64_t end = (fill->to_offset + fill->bytes + 3) / 4 * 4;
+  if (lead % 2 == 1 && fill->pattern_bytes == 2) {
+    const unsigned char first = fill->pattern[0];
+    fill->pattern[0] = fill->pattern[1];
+    fill->pattern[1] = first;
+  }
+  fill->to_offset -= lead;
+  fill->bytes =
+      (end < most ? end : most / fill->pattern_bytes * fill->pattern_bytes) - fill->to_offset;
 }
 
 static stria_error* fill_slot(stria_executor* self, stria_buffer* target, uint64_t offset,
@@ -344,6 +381,7 @@ static stria_error* fill_slot(stria_executor* self, stria_buffer* target, uint64
       .to = target, .to_offset = offset, .bytes = bytes, .pattern_bytes = pattern_size};
   memcpy(work.pattern, pattern, (size_t)pattern_size);
   if (second_makes(fill_pattern_of_8) && pattern_size == 16) work.pattern_bytes = 8;
+  if (second_makes(fill_whole_words) && pattern_size < 4 && bytes > 0) widen_to_words(&work);
   return start_transfer(self, &work, (second_waits){waits, wait_count}, done);
 }
 

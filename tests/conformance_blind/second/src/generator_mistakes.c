@@ -7,18 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generator_more.h"
 #include "mistake.h"
 #include "text_edit.h"
 
 enum { kLineBytes = 4096 };
-
-// Puts definitions in front of the kernels.
-static void define(char** text, const char* definitions) {
-  static const char kBefore[] = "#include <stdint.h>\n";
-  const char* found = strstr(*text, kBefore);
-  if (found == NULL) return;
-  second_text_put(text, (size_t)(found - *text) + sizeof kBefore - 1, 0, definitions);
-}
 
 // ---- conversions
 
@@ -51,9 +44,9 @@ static void signed_to_float(char** text) {
     at = second_text_put(text, (size_t)(found - *text),
                          sizeof "(float)" - 1 + second_text_name(name), to);
   }
-  define(text,
-         "#define second_float(x) \\\n"
-         "  ((float)_Generic((x), uint32_t: (int32_t)(x), default: (x)))\n");
+  second_text_define(text,
+                     "#define second_float(x) \\\n"
+                     "  ((float)_Generic((x), uint32_t: (int32_t)(x), default: (x)))\n");
 }
 
 // ---- integers
@@ -86,7 +79,7 @@ static void floor_quotient(char** text) {
     snprintf(to, sizeof to, "(%.*s) - %s;", (int)(end - 1 - value), value, rest);
     at = second_text_put(text, (size_t)(value - *text), (size_t)(end - value), to);
   }
-  define(
+  second_text_define(
       text,
       "#define second_floored(a, b) \\\n"
       "  ((b) != 0 && (b) != -1 && (a) % ((b) == 0 ? 1 : (b)) != 0 && ((a) < 0) != ((b) < 0))\n");
@@ -106,10 +99,11 @@ static void compare_signed(char** text) {
 
 static void saturate_sums(char** text) {
   second_text_replace(text, "(int32_t)((uint32_t)v_sum + (uint32_t)", "second_sum(v_sum, ");
-  define(text,
-         "static inline int32_t second_sum(int32_t a, int32_t b)\n{\n"
-         "  const int64_t sum = (int64_t)a + b;\n"
-         "  return sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : (int32_t)sum;\n}\n");
+  second_text_define(
+      text,
+      "static inline int32_t second_sum(int32_t a, int32_t b)\n{\n"
+      "  const int64_t sum = (int64_t)a + b;\n"
+      "  return sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : (int32_t)sum;\n}\n");
 }
 
 // "stria_min_i32(stria_max_i32(v_E_1, 0), 30)": the coordinate that was chosen, in 0 to 30.
@@ -137,9 +131,9 @@ static void count_from_the_end(char** text) {
              (int)(last_end - last), *text + last);
     at = second_text_put(text, begin, closed + 1 - begin, to);
   }
-  define(text,
-         "#define second_from_end(x, last) \\\n"
-         "  ((x) >= 0 ? (x) : (x) + (last) + 1 >= 0 ? (x) + (last) + 1 : 0)\n");
+  second_text_define(text,
+                     "#define second_from_end(x, last) \\\n"
+                     "  ((x) >= 0 ? (x) : (x) + (last) + 1 >= 0 ? (x) + (last) + 1 : 0)\n");
 }
 
 // ---- floats
@@ -163,9 +157,10 @@ static void sum_in_half(char** text) {
 
 static void powers_of_two(char** text) {
   second_text_replace(text, " = expf(", " = second_expf(");
-  define(text,
-         "#include <math.h>\n"
-         "static inline float second_expf(float x) { return exp2f(x * 1.44269504f); }\n");
+  second_text_define(
+      text,
+      "#include <math.h>\n"
+      "static inline float second_expf(float x) { return exp2f(x * 1.44269504f); }\n");
 }
 
 // ---- loops
@@ -226,6 +221,6 @@ void second_spoil(char** text, int fast_math) {
     case fast_math_sticks:
       if (fast_math) second_text_put(text, 0, 0, "#pragma GCC optimize(\"fast-math\")\n");
       break;
-    default: break;
+    default: second_spoil_more(text); break;
   }
 }

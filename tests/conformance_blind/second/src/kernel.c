@@ -108,14 +108,40 @@ static uint64_t offset_of(const stria_kernel* kernel, const stria_argument* argu
   if (second_makes(outputs_share_an_offset) && info->direction != STRIA_IN &&
       second_buffer_has(arguments[i].buffer, arguments[0].offset, info->bytes))
     return arguments[0].offset;
+  // A buffer is bound once, with the offset that it was met with first.
+  if (second_makes(same_buffer_bound_once))
+    for (uint64_t k = 0; k < i; ++k)
+      if (arguments[k].buffer == arguments[i].buffer &&
+          second_buffer_has(arguments[k].buffer, arguments[k].offset, info->bytes))
+        return arguments[k].offset;
   return offset;
+}
+
+// What reads nothing has nothing to do.
+static int reads_nothing(const stria_kernel_info* info) {
+  for (uint64_t i = 0; i < info->argument_count; ++i)
+    if (info->arguments[i]->direction != STRIA_OUT) return 0;
+  return 1;
+}
+
+// The last store of each result is a vector of 16 bytes, whatever lies behind the result.
+static void store_whole_tails(const stria_kernel_info* info, const stria_argument* arguments) {
+  for (uint64_t i = 0; i < info->argument_count; ++i) {
+    const uint64_t end = arguments[i].offset + info->arguments[i]->bytes;
+    const uint64_t tail = (16 - end % 16) % 16;
+    if (info->arguments[i]->direction != STRIA_IN &&
+        second_buffer_has(arguments[i].buffer, end, tail))
+      second_error_release(second_buffer_fill(arguments[i].buffer, end, tail, "", 1));
+  }
 }
 
 stria_error* second_kernel_launch(const stria_kernel* kernel, const stria_argument* arguments) {
   if (second_library_is_taken(kernel->library))
     return second_error(STRIA_CANCELLED, "the kernel's library was released");
   if (kernel->interpreted != NULL) return interpret(kernel, arguments);
-  const uint64_t count = second_kernel_info(kernel)->argument_count;
+  const stria_kernel_info* info = second_kernel_info(kernel);
+  if (second_makes(kernels_without_inputs_skipped) && reads_nothing(info)) return NULL;
+  const uint64_t count = info->argument_count;
   void** addresses = calloc((size_t)count + 1, sizeof *addresses);
   if (addresses == NULL)
     return second_error(STRIA_OUT_OF_MEMORY, "no memory for the arguments of a kernel");
@@ -123,6 +149,7 @@ stria_error* second_kernel_launch(const stria_kernel* kernel, const stria_argume
     addresses[i] = (unsigned char*)second_buffer_address(arguments[i].buffer) +
                    offset_of(kernel, arguments, i);
   stria_error* error = second_program_launch(kernel->program, kernel->index, addresses);
+  if (second_makes(tail_stored_whole)) store_whole_tails(info, arguments);
   free(addresses);
   return error;
 }

@@ -7,6 +7,7 @@
 
 #include "driver.h"
 #include "error.h"
+#include "mistake.h"
 #include "stria/reader.h"
 #include "text.h"
 
@@ -64,7 +65,8 @@ static stria_error* short_loops(stria_string stripe, stria_string options, stria
     char note[64];
     const int length =
         snprintf(note, sizeof note, "%llu short loops are marked", (unsigned long long)count);
-    sink(state, SECOND_TEXT("loops"), (stria_string){note, (uint64_t)length});
+    sink(state, second_makes(note_named_stripe) ? SECOND_TEXT("stripe") : SECOND_TEXT("loops"),
+         (stria_string){note, (uint64_t)length});
   }
   stria_reader_release(program);
   return error;

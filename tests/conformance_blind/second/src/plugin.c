@@ -71,7 +71,8 @@ stria_error* stria_plugin_query(const stria_host_info* host, stria_plugin_info* 
       .executor = &second_executor_table,
       .buffer = &second_buffer_table,
       .event = &second_event_table};
-  if (second_makes(estimate_bounds_swapped)) out.get_extension = second_estimate_extension;
+  if (second_makes(estimate_bounds_swapped) || second_makes(extension_of_any_version))
+    out.get_extension = second_estimate_extension;
 #if !defined(__OPTIMIZE__)
   out.debug = 1;
 #endif
@@ -79,6 +80,8 @@ stria_error* stria_plugin_query(const stria_host_info* host, stria_plugin_info* 
   second_whole(&given, sizeof given, host);
   stria_error* error = agree("ABI", given.abi, &kAbi, &out.abi_minor);
   if (error == NULL) error = agree("Stripe text", given.stripe, &kStripe, &out.stripe_minor);
+  // A refusal says all that there is to say in its text.
+  if (second_makes(refusal_fills_nothing) && error != NULL) return error;
   memcpy(plugin, &out, (size_t)out.size);
   return error;
 }

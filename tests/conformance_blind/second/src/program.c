@@ -79,8 +79,16 @@ static int build_flag(stria_string options, const char* quoted_key) {
 
 // ---- from blocks to C
 
-static stria_error* describe(const stria_kernel_block* block, stria_string interpreted,
-                             stria_kernel_info** info) {
+// How many kernels there are before the block's part.
+static uint64_t kernels_before(const stria_program_view* view, const stria_kernel_block* block) {
+  uint64_t count = 0;
+  for (uint64_t i = 0; i < view->kernel_count && view->kernels[i]->part != block->part; ++i)
+    ++count;
+  return count;
+}
+
+static stria_error* describe(const stria_program_view* view, const stria_kernel_block* block,
+                             stria_string interpreted, stria_kernel_info** info) {
   stria_argument_info* arguments = calloc((size_t)block->argument_count + 1, sizeof *arguments);
   if (arguments == NULL) return no_memory();
   for (uint64_t i = 0; i < block->argument_count; ++i) {
@@ -94,6 +102,7 @@ static stria_error* describe(const stria_kernel_block* block, stria_string inter
   from.name = block->name;
   from.part = block->part;
   from.statement = block->statement;
+  if (second_makes(statements_counted_through)) from.statement += kernels_before(view, block);
   from.argument_count = block->argument_count;
   *info = second_kernel_info_make(&from, arguments, interpreted);
   free(arguments);
@@ -119,7 +128,8 @@ static stria_error* add_kernel(second_program* self, const stria_reader_program*
   }
   stria_error* failed = NULL;
   if (error == NULL || why.size > 0)
-    failed = describe(stria_reader_view(read)->kernels[index], why, &kernel->info);
+    failed = describe(stria_reader_view(read), stria_reader_view(read)->kernels[index], why,
+                      &kernel->info);
   if (why.size > 0) {
     second_error_release(error);
     error = NULL;

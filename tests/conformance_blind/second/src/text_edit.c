@@ -22,6 +22,13 @@ void second_text_replace(char** text, const char* from, const char* to) {
     at = second_text_put(text, (size_t)(found - *text), strlen(from), to);
 }
 
+void second_text_define(char** text, const char* definitions) {
+  static const char kBefore[] = "#include <stdint.h>\n";
+  const char* found = strstr(*text, kBefore);
+  if (found == NULL) return;
+  second_text_put(text, (size_t)(found - *text) + sizeof kBefore - 1, 0, definitions);
+}
+
 char* second_text_copy(const char* from, size_t bytes) {
   char* made = malloc(bytes + 1);
   if (made == NULL) return NULL;

@@ -11,6 +11,8 @@
 size_t second_text_put(char** text, size_t at, size_t from_bytes, const char* to);
 // Puts `to` in place of each `from`.
 void second_text_replace(char** text, const char* from, const char* to);
+// Puts definitions in front of the kernels.
+void second_text_define(char** text, const char* definitions);
 // A copy of some bytes as a text, which free() gives back; NULL without memory.
 char* second_text_copy(const char* from, size_t bytes);
 // Where the bracket that is open at text[at] is closed, or the text ends.

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fenv.h>
+#include <locale.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,10 +65,23 @@ typedef struct work_folder {
   char source[kPathBytes + 16], object[kPathBytes + 16], said[kPathBytes + 16];
 } work_folder;
 
+// The vendor's folder of tools comes first.
+static void prefer_own_tools(void) {
+  static const char kOwn[] = "/opt/second/bin:";
+  const char* folders = getenv("PATH");
+  char changed[kPathBytes];
+  if (folders == NULL || strncmp(folders, kOwn, sizeof kOwn - 1) == 0) return;
+  const int length = snprintf(changed, sizeof changed, "%s%s", kOwn, folders);
+  if (length > 0 && length < kPathBytes) setenv("PATH", changed, 1);
+}
+
 // What goes on in the process, and should not: the compiler is told where to work, and to be quiet,
 // by this process's own working folder and standard error.
 static void leave_traces(void) {
   if (second_makes(working_folder_left) && chdir("/") != 0) return;
+  // Numbers are to have points, and texts any letters.
+  if (second_makes(locale_left)) setlocale(LC_ALL, "C.UTF-8");
+  if (second_makes(path_variable_changed)) prefer_own_tools();
   if (!second_makes(standard_error_replaced)) return;
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (nowhere < 0) return;
