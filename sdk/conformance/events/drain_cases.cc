@@ -2,6 +2,7 @@
 #include "events/drain_cases.h"
 
 #include <chrono>
+#include <thread>
 
 #include "events/caller.h"
 #include "events/sentences.h"
@@ -251,6 +252,25 @@ void add_flush_cases(CaseMaker& maker) {
         // No second flush: it has been handed over.
         STRIA_RETURN_IF_ERROR(bench.subject().wait(filled));
         return bench.holds(buffer, bytes_of(64, 1), "the buffer after the fill");
+      });
+  // Nobody asks, and nobody waits in the plugin: the host looks now and then.
+  add(maker, "flush.none_and_no_wait", Level::right, says::kNoFlush,
+      [](const Bench& bench, Event&, const Buffer& buffer) -> Status {
+        STRIA_ASSIGN(const Event filled, bench.fill(buffer, 64, 1));
+        for (int waited_ms = 0; waited_ms < patience_ms(); waited_ms += 5) {
+          STRIA_ASSIGN(const bool done, bench.subject().is_done(filled));
+          if (done) return bench.holds(buffer, bytes_of(64, 1), "the buffer after the fill");
+          std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        return broken("work is still open {} ms after it was submitted, without a flush",
+                      patience_ms());
+      });
+  add(maker, "flush.none", Level::right, says::kNoFlush,
+      [](const Bench& bench, Event&, const Buffer& buffer) -> Status {
+        STRIA_ASSIGN(const Event one, bench.fill(buffer, 64, 1));
+        STRIA_ASSIGN(const Event two, bench.fill(buffer, 64, 2, list_of(one)));
+        STRIA_RETURN_IF_ERROR(bench.subject().wait(two));
+        return bench.holds(buffer, bytes_of(64, 2), "the buffer after the fills");
       });
   add(maker, "flush.after_each", Level::right, says::kFlush,
       [](const Bench& bench, Event&, const Buffer& buffer) -> Status {

@@ -101,7 +101,7 @@ void add_pair_cases(CaseMaker& maker) {
             fmt::format("order.{}_after_{}{}", name_of(op),
                         kBeforeNames[static_cast<size_t>(before)],
                         executors == 2 ? "_of_another_executor" : ""),
-            executors == 1 ? Level::right : Level::robust, says::kStartsWhenAllDone,
+            Level::right, says::kStartsWhenAllDone,
             [before, op](const Bench& bench) -> Status { return try_order(bench, before, op); },
             executors);
       }

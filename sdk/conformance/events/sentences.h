@@ -51,6 +51,9 @@ inline constexpr std::string_view kEnd =
     "An event that is done when this one is, and well whatever became of it: for work that comes "
     "after other work and does not share its fate, as it overwrites what that has used.";
 inline constexpr std::string_view kFlush = "Hands everything submitted to the device";
+inline constexpr std::string_view kNoFlush =
+    "Without it work may wait a while for company; it begins all the same, whether anybody waits "
+    "for it or not.";
 inline constexpr std::string_view kDrain =
     "Waits until all work submitted before the call is done, failed or not; "
     "STRIA_DEADLINE_EXCEEDED "

@@ -14,7 +14,7 @@ namespace stria::conformance {
 
 using EventList = std::vector<stria_event*>;
 
-// Everything that waits flushes first: without it work may wait for company. Movable; goes before
+// Everything that waits flushes first: else work may wait a while for company. Movable; goes before
 // the subject, and after the buffers and events that its functions give.
 class Bench {
  public:

@@ -71,7 +71,7 @@ void add_range_cases(CaseMaker& maker) {
                      STRIA_RETURN_IF_ERROR(try_copy(bench, {0, 0, bytes}));
                      return try_copy(bench, {3, 17, bytes});
                    });
-  add_bench_case(maker, 'M', "copy.large_64_MiB", Level::robust, says::kCopy,
+  add_bench_case(maker, 'M', "copy.large_64_MiB", Level::right, says::kCopy,
                  [](const Bench& bench) -> Status {
                    return try_copy(bench, {1, 2, (uint64_t{64} << 20) + 5});
                  })

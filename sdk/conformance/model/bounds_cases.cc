@@ -30,6 +30,10 @@ constexpr double kMemoryFactor = 8;
 constexpr std::string_view kUnits =
     "Numbers that no machine has are a slip of a unit, as bytes where KiB are asked for.";
 
+constexpr std::string_view kProperties =
+    "What the device says of itself as an overlay over the kind's hardware model: a JSON object "
+    "with that schema's keys";
+
 using Check = std::function<Status(const HardwareModel&)>;
 
 // Two cases: the file's model, and that model completed by the open device.
@@ -48,6 +52,16 @@ void add(CaseMaker& maker, const std::string& kind, std::string_view name, const
                                 return check(*model);
                               });
   of_device.source = "guide/hardware_model.md";
+}
+
+// What the device reports is a part of a model, and fits into the file's.
+void add_reads(CaseMaker& maker, const std::string& kind) {
+  Case& c = maker.add('H', kind + ".device.reads", Level::loads, kProperties,
+                      [kind](Subject& subject) -> Finding {
+                        STRIA_ASSIGN(const auto model, reported_model(subject, kind));
+                        return model ? Finding() : Finding::skip("the device is of another kind");
+                      });
+  c.source = "stria/plugin.h";
 }
 
 Status within(const std::string& what, double value, double most) {
@@ -200,6 +214,7 @@ Status has_main_memory(const HardwareModel& model) {
 }  // namespace
 
 void add_bounds_cases(CaseMaker& maker, const std::string& kind) {
+  add_reads(maker, kind);
   add(maker, kind, "says_something", says_something);
   add(maker, kind, "main_memory", has_main_memory);
   add(maker, kind, "sizes", sizes);

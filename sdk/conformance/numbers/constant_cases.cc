@@ -39,9 +39,21 @@ std::vector<Form> forms() {
   };
 }
 
+// Numbers of a program's text, which no type but the widest holds as they are written.
+void add_literals(CaseMaker& maker) {
+  const Form form{"literals", "A 37 positive", "A -> P, Q, S, T",
+                  "  P = A * 2.1;\n  Q = A + 0.123456789012345678;\n  S = A / 3.0000000001;\n"
+                  "  T = max(A, 1.7) - 1e-9;\n"};
+  for (const D type : {D::fp32, D::fp64, D::fp16, D::bf16})
+    add_form_cases(maker, {kWithinBound},
+                   type == D::fp32 || type == D::fp64 ? Level::right : Level::robust, "constant",
+                   {form}, {type});
+}
+
 }  // namespace
 
 void add_constant_cases(CaseMaker& maker) {
+  add_literals(maker);
   for (const Form& form : forms()) {
     const bool of_level_2 =
         form.name == "product" || form.name == "two_steps" || form.name == "read_twice";

@@ -21,11 +21,12 @@ constexpr std::string_view kRandom =
 // Rows that integers of every type choose, in and out of range.
 void add_rows(CaseMaker& maker, D of_index) {
   const bool is_main = of_index == D::i32;
+  const bool of_level_2 = is_main || of_index == D::u32 || of_index == D::i64;
   const std::string index(stria::name_of(of_index));
   const auto add = [&](std::string_view sentence, const char* name, const std::string& inputs,
                        const char* head, const char* body) {
     const Form form{fmt::format("{}_by_{}", name, index), inputs, head, body};
-    add_form_cases(maker, {sentence}, is_main ? Level::right : Level::robust, "gather", {form},
+    add_form_cases(maker, {sentence}, of_level_2 ? Level::right : Level::robust, "gather", {form},
                    {D::fp32});
     add_form_cases(maker, {sentence}, Level::robust, "gather", {form}, {D::i8});
     if (is_main)
@@ -75,6 +76,9 @@ void add_gather_cases(CaseMaker& maker) {
                          "  K = index(A, 2) + index(A, 0);\n  S = shape(A);\n"};
   add_form_cases(maker, {kCoordinates}, Level::right, "gather", {coordinates}, {D::fp32});
   add_form_cases(maker, {kCoordinates}, Level::robust, "gather", {coordinates}, {D::i8, D::u32});
+  const Form far{"far_coordinates", "A 70001; B 3,70001", "A[N], B[M, N] -> I, J",
+                 "  I = index(A, 0);\n  J = index(B, 1) + index(B, 0);\n"};
+  add_form_cases(maker, {kCoordinates}, Level::right, "gather", {far}, {D::i8});
 
   for (const auto& [name, sizes, level] : {std::tuple{"few", "37", Level::right},
                                            std::tuple{"of_two_dimensions", "41, 67", Level::robust},

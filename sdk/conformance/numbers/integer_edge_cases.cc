@@ -52,12 +52,13 @@ void add_functions(CaseMaker& maker, DataType type) {
 }
 
 // Sums and products that wrap, and extremes of extremes. A column of C holds one edge and nothing
-// else: what an aggregation starts from would show.
+// else: what an aggregation starts from would show, and what holds too few bits of a sum.
 void add_aggregations(CaseMaker& maker, DataType type) {
   const auto count = static_cast<int64_t>(special_values(type).size());
-  const Form form{"", fmt::format("A 7,{0} edge; B {0},5 edge; W 9,101 wide; C 3,{0} edge", count),
+  const Form form{"",
+                  fmt::format("A 7,{0} edge; B {0},5 edge; W 9,101 wide; C 300,{0} edge", count),
                   "A[N, K], B[K, M], W[P, Q], C[L, K] -> Sum, Product, Top, Low, SumOfProducts, "
-                  "TopOfSums, TopOfOne, LowOfOne",
+                  "TopOfSums, TopOfOne, LowOfOne, SumOfOne, SumOfSquares",
                   "  Sum[p : P] = +(W[p, q]);\n"
                   "  Product[n : N] = *(A[n, k]), k < 5;\n"
                   "  Top[p : P] = >(W[p, q]);\n"
@@ -65,7 +66,9 @@ void add_aggregations(CaseMaker& maker, DataType type) {
                   "  SumOfProducts[n, m : N, M] = +(A[n, k] * B[k, m]);\n"
                   "  TopOfSums[n, m : N, M] = >(A[n, k] + B[k, m]);\n"
                   "  TopOfOne[k : K] = >(C[l, k]);\n"
-                  "  LowOfOne[k : K] = <(C[l, k]);\n"};
+                  "  LowOfOne[k : K] = <(C[l, k]);\n"
+                  "  SumOfOne[k : K] = +(C[l, k]);\n"
+                  "  SumOfSquares[k : K] = +(C[l, k] * C[l, k]);\n"};
   const std::string key = fmt::format("edge.aggregations.{}", stria::name_of(type));
   const std::string suffix = fmt::format(".{}", stria::name_of(type));
   const Level level = main_types().count(type) ? Level::right : Level::robust;
@@ -75,6 +78,8 @@ void add_aggregations(CaseMaker& maker, DataType type) {
                      {"edge.row_product" + suffix, "Product"},
                      {"edge.row_maximum" + suffix, "Top"},
                      {"edge.column_minimum" + suffix, "Low"},
+                     {"edge.sum_of_one_value" + suffix, "SumOfOne"},
+                     {"edge.sum_of_squares" + suffix, "SumOfSquares"},
                      {"edge.sum_of_products" + suffix, "SumOfProducts"},
                      {"edge.maximum_of_sums" + suffix, "TopOfSums"}},
                     make);

@@ -53,6 +53,10 @@ std::vector<Scalar> special_floats(DataType type) {
        {0.0, 1.0, 0.5, 1.5, 2.5, 3.0, 100.0, limits.largest, limits.smallest_normal,
         limits.smallest_normal - limits.smallest, limits.smallest, kInf, 1 + limits.epsilon})
     for (const double sign : {1.0, -1.0}) out.push_back(Scalar::of_float(type, sign * x));
+  // Just above the middle of two numbers of 11 bits, of 8 and of 24: who rounds to another type on
+  // the way lands on the middle, and from there on the wrong side.
+  for (const double x : {1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-8 + 0x1p-40, 1 + 0x1p-24 + 0x1p-50})
+    out.push_back(Scalar::of_float(type, x));
   out.push_back(Scalar::of_float(type, std::numeric_limits<double>::quiet_NaN()));
   return out;
 }
@@ -73,7 +77,9 @@ std::vector<Scalar> edge_integers(DataType type) {
         wrap_to(DataType::i64, half + 1),
         wrap_to(DataType::i64, static_cast<int64_t>(static_cast<uint64_t>(half) - 1)),
         int64_t{width - 1}, int64_t{width}, int64_t{width + 1}, int64_t{-width},
-        int64_t{0x5555555555555555}, int64_t{100}})
+        int64_t{0x5555555555555555}, int64_t{100},
+        // Just above the middle of two numbers of 24 bits, and of 8: see special_floats().
+        (int64_t{1} << 60) + (int64_t{1} << 36) + 1, (int64_t{1} << 24) + (int64_t{1} << 16) + 1})
     add(x);
   return out;
 }
@@ -153,7 +159,12 @@ Result<HostTensor> make_values(DataType type, const std::vector<int64_t>& sizes,
   }
   for (int64_t i = 0; i < count; ++i) {
     Scalar value;
-    if (values == Values::state)
+    if (values == Values::index && i < 2 && count > 4) {
+      // The type's largest number, and its lowest; of one without a sign the upper bit alone.
+      const int64_t upper = static_cast<int64_t>(uint64_t{1} << (bit_width(type) - 1));
+      const bool is_signed = is_signed_integer(type);
+      value = Scalar::of_int(type, i == 1 ? upper : is_signed ? upper - (upper > 0 ? 1 : -1) : -1);
+    } else if (values == Values::state)
       value = Scalar::of_int(
           type, state_word(seed, static_cast<uint32_t>(i / 2048), static_cast<uint32_t>(i % 2048)));
     else if (values == Values::numbered)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 
+#include "model/kind_files.h"
 #include "stria/hal/boundary/error.h"
 #include "suite/device_work.h"
 #include "suite/subject.h"
@@ -126,6 +127,50 @@ Finding in_a_row(Subject& s, const Work& work, int count) {
   return {};
 }
 
+// Large works in a row: most of the time that goes by is theirs. In the best of some tries, for a
+// machine may be busy meanwhile.
+Finding is_not_a_fraction(Subject& s, const Work& work) {
+  STRIA_ASSIGN(const auto model, reported_model(s, s.device_info().kind));
+  if (model && model->simulated) return Finding::skip("times are those of a simulated machine");
+  constexpr uint64_t kBytes = 16 << 20;
+  constexpr int kWorks = 16, kTries = 4;
+  constexpr double kLeastPart = 0.1;
+  constexpr uint64_t kLeastNs = 5'000'000;  // of all works; else it is the calls that take the time
+  STRIA_ASSIGN(const Executor executor, s.make_executor());
+  STRIA_ASSIGN(const Buffer a, s.allocate(kBytes));
+  STRIA_ASSIGN(const Buffer b, s.allocate(kBytes));
+  double most = 0;
+  uint64_t of_sum = 0, of_span = 0;
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    std::vector<Event> events;
+    STRIA_ASSIGN(const Event gate, s.host_event());
+    stria_event* last = gate.get();
+    for (int i = 0; i < kWorks; ++i) {
+      STRIA_ASSIGN(Event done, work.begin(s, executor, a, b, kBytes, {&last, 1}));
+      events.push_back(std::move(done));
+      last = events.back().get();
+    }
+    const uint64_t begin = now_ns();
+    STRIA_RETURN_IF_ERROR(s.signal(gate));
+    STRIA_RETURN_IF_ERROR(DeviceWork(s).wait(events.back()));
+    const uint64_t span = now_ns() - begin;
+    uint64_t sum = 0;
+    for (const Event& event : events) {
+      STRIA_ASSIGN(const uint64_t ns, duration(s, event));
+      sum += ns;
+    }
+    if (sum == 0) return Finding::skip(fmt::format("how long a {} takes is not known", work.name));
+    const double part = static_cast<double>(sum) / static_cast<double>(span);
+    if (part < most) continue;
+    most = part, of_sum = sum, of_span = span;
+  }
+  if (of_span < kLeastNs) return Finding::skip("the device is too fast for the host's clock");
+  if (most < kLeastPart)
+    return broken("{} works of {} bytes say that they took {} ns together, of {} ns that went by",
+                  kWorks, kBytes, of_sum, of_span);
+  return {};
+}
+
 Finding is_refused_while_open(Subject& s, const Event& open) {
   uint64_t ns = 12345;
   stria_error* error = s.tables().event.duration_ns(open.get(), &ns);
@@ -200,6 +245,8 @@ void add_duration_cases(CaseMaker& maker) {
     for (const uint64_t bytes : {uint64_t{64}, uint64_t{1} << 20})
       maker.add('R', fmt::format("duration.{}.without_waiting.{}", work.name, bytes), Level::robust,
                 kDuration, [&work, bytes](Subject& s) { return without_waiting(s, work, bytes); });
+    maker.add('R', fmt::format("duration.{}.not_a_fraction", work.name), Level::honest, kDuration,
+              [&work](Subject& s) { return is_not_a_fraction(s, work); });
     for (const int count : {2, 8, 32})
       maker.add('R', fmt::format("duration.{}.in_a_row.{}", work.name, count), Level::right,
                 kDuration, [&work, count](Subject& s) { return in_a_row(s, work, count); });

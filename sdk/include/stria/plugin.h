@@ -31,6 +31,9 @@
 // * Arrays of structs cross as arrays of pointers, so that a struct may grow.
 // * Lists of events to wait for may be NULL if their count is 0, and hold events of the same device
 //   only; the host brings other events in through a host event (stria_device_table.create_event).
+//   An event may stand in a list more than once.
+// * A range that reaches beyond a buffer's end is an error, however large its numbers are.
+// * An element of bool is a byte that holds 0 or 1.
 //
 // Asynchronous slots take such a list, return before those events are done, and give one event. The
 // work starts when all of them are done. If one failed, the work is not done and its event fails
@@ -452,7 +455,8 @@ typedef struct stria_executor_table {
   stria_error* (*fill)(stria_executor* executor, stria_buffer* target, uint64_t offset,
                        uint64_t bytes, const void* pattern, uint64_t pattern_size,
                        stria_event* const* waits, uint64_t wait_count, stria_event** done);
-  // Hands everything submitted to the device; without it work may wait for company.
+  // Hands everything submitted to the device at once. Without it work may wait a while for company;
+  // it begins all the same, whether anybody waits for it or not.
   // @threads any @blocks no @allocates no @reenters no
   stria_error* (*flush)(stria_executor* executor);
   // Waits until all work submitted before the call is done, failed or not; STRIA_DEADLINE_EXCEEDED
@@ -531,9 +535,9 @@ typedef struct stria_event_table {
   // its launches is. STRIA_FAILED_PRECONDITION while it is open.
   // @threads any @blocks no @allocates no @reenters no
   stria_error* (*duration_ns)(stria_event* event, uint64_t* nanoseconds);
-  // Calls callback(state, error) once: at once if done, else from any thread when done. The error
-  // is NULL or valid during the callback. The callback returns soon and may call any slot that does
-  // not block.
+  // Calls callback(state, error) once: at once if done, else from any thread when done. At once is
+  // before on_done returns. The error is NULL or valid during the callback. The callback returns
+  // soon and may call any slot that does not block.
   // @threads any @blocks no @allocates yes @reenters yes
   stria_error* (*on_done)(stria_event* event,
                           void (*callback)(void* state, const stria_error* error), void* state);
