@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "stria/calibrate/tile_choices.h"
 #include "stria/cost/kernel/kernel_time.h"
 #include "stria/hwmodel/object_reader.h"
 #include "stria/runtime/inside.h"
@@ -14,6 +15,13 @@ namespace stria::calibrate {
 namespace {
 
 using nlohmann::json;
+
+// Of the time. The rest is for tiles.
+constexpr double kKernelsPart = 0.6;
+constexpr int kTileRounds = 8;
+constexpr double kTilesWeight = 5;  // beside what a number costs that leaves where it was
+constexpr double kLeastGain = 0.002;
+constexpr double kMostUnsteadyTiles = 0.2;  // of all tiles
 
 double predicted(const HardwareModel& model, const MeasuredKernel& kernel) {
   const auto time = cost::kernel_time(kernel.nest, model);
@@ -46,17 +54,45 @@ void set_spread(HardwareModel& model, const std::string& unit_pointer, double sp
   }
 }
 
+// Rates that were fitted above count. What a fit to noise gains is no gain.
+Status fit_tiles(const TileChoices& tiles, const HardwareModel& own,
+                 const std::vector<FittedNumber>& numbers, HardwareModel& model, Calibration& out) {
+  if (tiles.empty()) return Status();
+  STRIA_ASSIGN(out.tiles_before, tiles.error_of(own));
+  STRIA_ASSIGN(const double loss, tiles.loss_of(model));
+  HardwareModel fitted = model;
+  Status failed;
+  descend(fitted, numbers, kTileRounds, [&] {
+    const Result<double> now = tiles.loss_of(fitted);
+    if (!now.ok()) failed = now.status();
+    return now.ok() ? kTilesWeight * *now : INFINITY;
+  });
+  STRIA_RETURN_IF_ERROR(failed);
+  STRIA_ASSIGN(const double now, tiles.loss_of(fitted));
+  if (now < loss - kLeastGain)
+    for (const FittedNumber& number : numbers) number.in(model) = number.in(fitted);
+  STRIA_ASSIGN(out.tiles_after, tiles.error_of(model));
+  return Status();
+}
+
 }  // namespace
 
 Result<Calibration> calibrate(const Device& device, const CalibrateOptions& options) {
   const HardwareModel& own = Inside::model(device);
+  const auto part = [&](double from, double to) -> Progress {
+    if (!options.progress) return {};
+    return [&, from, to](std::string_view what, double done) {
+      options.progress(what, from + (to - from) * done);
+    };
+  };
   const DeviceInfo& info = device.info();
   if (own.simulated)
     return make_error(StatusCode::failed_precondition, "{} is simulated: its times are its model's",
                       device.name());
-  STRIA_ASSIGN(Measurements measured,
-               measure_kernels(device, calibration_set(own, info.memory_bytes), options.seconds,
-                               options.anyway, options.progress));
+  STRIA_ASSIGN(
+      Measurements measured,
+      measure_kernels(device, calibration_set(own, info.memory_bytes),
+                      options.seconds * kKernelsPart, options.anyway, part(0, kKernelsPart)));
   Calibration out;
   out.left_out = std::move(measured.left_out);
   out.unsteady = measured.unsteady;
@@ -68,9 +104,26 @@ Result<Calibration> calibrate(const Device& device, const CalibrateOptions& opti
                       "the hardware model of {} has no unit with rates that could predict a time",
                       device.name());
   HardwareModel model = own;
-  const std::vector<FittedNumber> numbers = numbers_to_fit(own, kernels, options.rates);
+  std::vector<FittedNumber> numbers = numbers_to_fit(own, kernels, options.rates);
   out.before = error_of(own, kernels);
   fit(model, numbers, kernels);
+  const std::vector<FittedNumber> of_tiles = tile_numbers(own, kernels);
+  if (!of_tiles.empty()) {
+    STRIA_ASSIGN(const TileChoices tiles,
+                 TileChoices::measure(device, tile_set(), options.seconds * (1 - kKernelsPart),
+                                      part(kKernelsPart, 1)));
+    if (tiles.unsteady_part() > kMostUnsteadyTiles) {
+      const std::string busy = fmt::format(
+          "the device is busy, or its clock changes: of all tiles {:.0f}% took different times in "
+          "every other round",
+          100 * tiles.unsteady_part());
+      if (!options.anyway)
+        return make_error(StatusCode::unavailable, "{}; calibrate when nothing else runs", busy);
+      if (out.unsteady.empty()) out.unsteady = busy;
+    }
+    STRIA_RETURN_IF_ERROR(fit_tiles(tiles, own, of_tiles, model, out));
+    numbers.insert(numbers.end(), of_tiles.begin(), of_tiles.end());
+  }
   for (const FittedNumber& number : numbers) {
     double& value = number.in(model);
     value = number.whole ? value : rounded(value);

@@ -4,6 +4,7 @@
 // own pipeline and code generator, and times are those that the device tells.
 //
 //   calibration_set.h ──> measured_kernels.h ──> fit.h ──> an overlay (hwmodel/model_overlay.h)
+//   tile_set.h ─────────> tile_choices.h ───────────┘
 #pragma once
 
 #include <string>
@@ -12,6 +13,7 @@
 #include "stria/base/status.h"
 #include "stria/calibrate/fit.h"
 #include "stria/calibrate/measured_kernels.h"
+#include "stria/calibrate/tile_choices.h"
 #include "stria/runtime/device.h"
 
 namespace stria::calibrate {
@@ -34,6 +36,8 @@ struct Calibration {
   };
   std::vector<Row> rows;
   FitError before, after;
+  // Of what the pipeline chooses by the model, for units with vector registers.
+  ChoiceError tiles_before, tiles_after;
   struct Change {
     std::string pointer;
     double before = 0, after = 0;

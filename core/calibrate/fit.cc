@@ -56,7 +56,33 @@ bool is_estimate(const HardwareModel& model, const std::string& pointer) {
          origin->second.source.compare(0, 6, "fitted") == 0;
 }
 
+// Facts of the calibration of the unit at that position, whose JSON pointer is `at`.
+void add_facts(const std::string& at, size_t unit, std::initializer_list<const char*> names,
+               std::vector<FittedNumber>& out) {
+  for (const CalibrationFact& fact : calibration_facts())
+    for (const char* wanted : names)
+      if (std::strcmp(fact.name, wanted) == 0)
+        out.push_back({at + "/calibration/" + fact.name, fact.lowest, fact.highest, fact.whole,
+                       [unit, in = fact.in](HardwareModel& of) -> double& {
+                         return in(of.executors[unit].calibration);
+                       }});
+}
+
 }  // namespace
+
+std::vector<FittedNumber> tile_numbers(const HardwareModel& model,
+                                       const std::vector<MeasuredKernel>& kernels) {
+  std::vector<FittedNumber> out;
+  const std::string name = unit_of(model, kernels);
+  const size_t unit = position_of(model, name);
+  if (unit == model.executors.size() || model.executors[unit].vector_registers == 0) return out;
+  add_facts("/exec_units/" + name, unit,
+            {"load_factor", "multiply_factor", "run_lines", "tile_cycles", "load_cycles",
+             "loop_cycles", "hidden_part", "edge_factor", "mask_factor", "filled_part",
+             "lane_sum_cycles", "update_cycles", "panel_vector_cycles", "panel_traffic"},
+            out);
+  return out;
+}
 
 std::vector<FittedNumber> numbers_to_fit(const HardwareModel& model,
                                          const std::vector<MeasuredKernel>& kernels, bool rates) {
@@ -67,13 +93,7 @@ std::vector<FittedNumber> numbers_to_fit(const HardwareModel& model,
   const bool groups = model.executors[unit].vector_registers == 0;
   const std::string at = "/exec_units/" + name;
   const auto facts = [&](std::initializer_list<const char*> names) {
-    for (const CalibrationFact& fact : calibration_facts())
-      for (const char* wanted : names)
-        if (std::strcmp(fact.name, wanted) == 0)
-          out.push_back({at + "/calibration/" + fact.name, fact.lowest, fact.highest, fact.whole,
-                         [unit, in = fact.in](HardwareModel& of) -> double& {
-                           return in(of.executors[unit].calibration);
-                         }});
+    add_facts(at, unit, names, out);
   };
   if (groups)
     facts(
@@ -130,9 +150,7 @@ FitError error_of(const HardwareModel& model, const std::vector<MeasuredKernel>&
 
 void fit(HardwareModel& model, const std::vector<FittedNumber>& numbers,
          const std::vector<MeasuredKernel>& kernels) {
-  std::vector<double> before;
-  for (const FittedNumber& number : numbers) before.push_back(number.in(model));
-  const auto loss = [&] {
+  descend(model, numbers, kRounds, [&] {
     double out = 0;
     const double near = std::log(kNear);
     for (const MeasuredKernel& kernel : kernels) {
@@ -140,6 +158,16 @@ void fit(HardwareModel& model, const std::vector<FittedNumber>& numbers,
       const double weight = kernel.seconds < kShort ? kShortWeight : 1;
       out += weight * (error < near ? error * error / near : 2 * error - near);
     }
+    return out;
+  });
+}
+
+void descend(HardwareModel& model, const std::vector<FittedNumber>& numbers, int rounds,
+             const std::function<double()>& error) {
+  std::vector<double> before;
+  for (const FittedNumber& number : numbers) before.push_back(number.in(model));
+  const auto loss = [&] {
+    double out = error();
     for (size_t n = 0; n < numbers.size(); ++n) {
       const double now = numbers[n].in(model);
       if (now > 0 && before[n] > 0) out += kStay * std::abs(std::log(now / before[n]));
@@ -148,7 +176,7 @@ void fit(HardwareModel& model, const std::vector<FittedNumber>& numbers,
   };
   double best = loss();
   double step = kFirstStep;
-  for (int round = 0; round < kRounds && step > kLastStep; ++round) {
+  for (int round = 0; round < rounds && step > kLastStep; ++round) {
     bool better = false;
     for (const FittedNumber& number : numbers) {
       double& value = number.in(model);

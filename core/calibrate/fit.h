@@ -25,6 +25,11 @@ struct FittedNumber {
 std::vector<FittedNumber> numbers_to_fit(const HardwareModel& model,
                                          const std::vector<MeasuredKernel>& kernels, bool rates);
 
+// What can be fitted by the choice among tiles, of the same unit: facts of its calibration that its
+// tile cost reads. None for units that run groups.
+std::vector<FittedNumber> tile_numbers(const HardwareModel& model,
+                                       const std::vector<MeasuredKernel>& kernels);
+
 struct FitError {
   double median_factor = 1;  // by which predictions are too high or too low, in the middle
   double within = 0;         // part of the kernels that are predicted within 1.3
@@ -32,11 +37,15 @@ struct FitError {
 };
 FitError error_of(const HardwareModel& model, const std::vector<MeasuredKernel>& kernels);
 
-// Changes the numbers of `model` so that predicted times come near measured ones: the sum over
-// kernels of |log(predicted / measured)|, squared where it is below log 1.3, less for those below
-// 20 us, and a little for each
-// number that leaves where it was. It goes along one number at a time, in steps that get smaller,
-// so that it ends at the same place each time. Numbers to which no time answers stay as they are.
+// Changes the numbers of `model` so that `error`, which reads the model, and a little for each
+// number that leaves where it was, become less. It goes along one number at a time, in steps that
+// get smaller, so that it ends at the same place each time; after `rounds` over all numbers at the
+// latest. Numbers to which nothing answers stay as they are.
+void descend(HardwareModel& model, const std::vector<FittedNumber>& numbers, int rounds,
+             const std::function<double()>& error);
+
+// Descends so that predicted times come near measured ones: the sum over kernels of
+// |log(predicted / measured)|, squared where it is below log 1.3, less for those below 20 us.
 void fit(HardwareModel& model, const std::vector<FittedNumber>& numbers,
          const std::vector<MeasuredKernel>& kernels);
 

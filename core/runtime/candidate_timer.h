@@ -54,12 +54,13 @@ class CandidateTimer {
 
   // The program after those steps, built. Candidates share their tensors' memory. From any thread.
   Result<ReadyCandidate> ready(const stripe::Program& program);
+  // The same of several, built on all cores at the same time.
+  std::vector<Result<ReadyCandidate>> all_ready(const Measure::Programs& programs);
 
  private:
   // Builds candidates on all cores at the same time, then times them on this thread alone. Those
   // that are close to the shortest time are timed again, in turns.
   std::vector<Result<double>> times(const Measure::Programs& programs);
-  std::vector<Result<ReadyCandidate>> all_ready(const Measure::Programs& programs);
   Result<double> time(const ReadyCandidate& candidate);
   // Memory with random values, used by one candidate after the other.
   Result<hal::Buffer> buffer(DataType type, uint64_t bytes, size_t position);

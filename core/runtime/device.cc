@@ -115,6 +115,12 @@ const std::vector<std::string>& Inside::pipeline_notes(const Device& device) {
   return device.state_->pipeline.notes;
 }
 
+Result<Pipeline> Inside::pipeline(const Device& device, const HardwareModel& model, int tune) {
+  const Device::State& state = *device.state_;
+  return parse_pipeline(state.pipeline_source, {{"tune", std::to_string(tune)}}, model,
+                        state.passes);
+}
+
 const std::string& Inside::pipeline_name(const Device& device) {
   return device.state_->pipeline_source.text.name;
 }

@@ -18,6 +18,7 @@
 #include "stria/hwmodel/hardware_model.h"
 #include "stria/onnx/model/model.h"
 #include "stria/onnx/translate/translate.h"
+#include "stria/pass/pipeline.h"
 #include "stria/runtime/compilation.h"
 #include "stria/runtime/device.h"
 #include "stria/runtime/event.h"
@@ -55,6 +56,8 @@ struct Inside {
   // Those of the device's own pipeline, and that file's name.
   static Result<std::vector<TemplateParameter>> parameters(const Device& device);
   static const std::string& pipeline_name(const Device& device);
+  // The device's own pipeline for another model of it; `tune` as of CompileOptions.
+  static Result<Pipeline> pipeline(const Device& device, const HardwareModel& model, int tune);
   // What a reader of that file should know: former names in it.
   static const std::vector<std::string>& pipeline_notes(const Device& device);
 

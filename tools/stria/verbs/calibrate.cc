@@ -76,6 +76,12 @@ std::string describe(const calibrate::Calibration& of, bool all) {
         of_fit.within * 100, of_fit.median_factor, of_fit.spread);
   };
   out += fmt::format("before: {}\nnow:    {}\n", errors(of.before), errors(of.after));
+  if (of.tiles_after.choices > 0)
+    out += fmt::format(
+        "tiles chosen by the model, over the best of all: before {:.3f}, at worst {:.3f}; now "
+        "{:.3f}, at worst {:.3f}\n",
+        of.tiles_before.geomean, of.tiles_before.worst, of.tiles_after.geomean,
+        of.tiles_after.worst);
   for (const std::string& program : of.left_out) out += "left out: " + program + "\n";
   return out;
 }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles that the device's pipeline chooses from, with the time that the device takes with each; and
+// how good the choice is that the pipeline makes by a model.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/calibrate/measured_kernels.h"
+#include "stria/calibrate/tile_set.h"
+#include "stria/runtime/device.h"
+#include "stria/stripe/block.h"
+
+namespace stria::calibrate {
+
+struct ChoiceError {
+  size_t choices = 0;
+  double geomean = 1, worst = 1;  // the best tile's time over that of the model's choice
+};
+
+class TileChoices {
+ public:
+  // Times the tiles of each program for about `seconds` together, besides compiling: of the first
+  // programs, if there is little time. Programs that the device cannot compile have no choice.
+  // `device` is borrowed. A device whose pipeline times no candidates has none.
+  static Result<TileChoices> measure(const Device& device, const std::vector<TileProgram>& programs,
+                                     double seconds, const Progress& progress);
+
+  bool empty() const { return programs_.empty(); }
+  // The part of all tiles whose times in every other round differ by more than a tenth.
+  double unsteady_part() const;
+  // Of what the pipeline would choose with this model.
+  Result<ChoiceError> error_of(const HardwareModel& model) const;
+  // The same as one number that gets less if good tiles come nearer to the front: the mean over
+  // choices of log(time / the best time) of the first tiles by cost, of which the first counts
+  // most; what is beyond a twelfth counts five times.
+  Result<double> loss_of(const HardwareModel& model) const;
+
+ private:
+  explicit TileChoices(const Device& device) : device_(&device) {}
+
+  using Nanoseconds = std::map<std::string, double>;  // by the candidate's text
+  struct Timed {
+    std::string name;
+    stripe::Program generic;
+    Nanoseconds times;
+  };
+  // Times of each choice's tiles, in the order of their cost by the model.
+  Result<std::vector<std::vector<double>>> in_order(const HardwareModel& model) const;
+
+  const Device* device_;
+  std::vector<Timed> programs_;
+  size_t told_ = 0, unsteady_ = 0;  // tiles
+};
+
+}  // namespace stria::calibrate
