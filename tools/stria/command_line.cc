@@ -434,8 +434,8 @@ void define(CLI::App* app, CalibrateCommand& options) {
   app->footer(
       std::string(
           "\nRuns a fixed set of programs, and fits those numbers of the hardware model that "
-          "are estimates,\nuntil it predicts what each kernel took. If the times vary too "
-          "much, nothing is written without --anyway.\n") +
+          "are estimates,\nuntil it predicts what each kernel took, and chooses tiles that were "
+          "quick. If the times vary\ntoo much, nothing is written without --anyway.\n") +
       kSelectors +
       "\n\nExamples:\n  stria calibrate llvm_cpu\n  stria calibrate opencl:0 -o my_gpu.json\n"
       "  stria run matmul.tile --device opencl:0 --hw my_gpu.json --input-dir data");
