@@ -21,7 +21,6 @@ constexpr double kKernelsPart = 0.6;
 constexpr int kTileRounds = 8;
 constexpr double kTilesWeight = 5;  // beside what a number costs that leaves where it was
 constexpr double kLeastGain = 0.002;
-constexpr double kMostUnsteadyTiles = 0.2;  // of all tiles
 
 double predicted(const HardwareModel& model, const MeasuredKernel& kernel) {
   const auto time = cost::kernel_time(kernel.nest, model);
@@ -112,7 +111,8 @@ Result<Calibration> calibrate(const Device& device, const CalibrateOptions& opti
     STRIA_ASSIGN(const TileChoices tiles,
                  TileChoices::measure(device, tile_set(), options.seconds * (1 - kKernelsPart),
                                       part(kKernelsPart, 1)));
-    if (tiles.unsteady_part() > kMostUnsteadyTiles) {
+    out.left_out.insert(out.left_out.end(), tiles.left_out().begin(), tiles.left_out().end());
+    if (tiles.unsteady_part() > kMostUnsteady) {
       const std::string busy = fmt::format(
           "the device is busy, or its clock changes: of all tiles {:.0f}% took different times in "
           "every other round",

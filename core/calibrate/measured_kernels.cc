@@ -22,8 +22,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kTurns = 2, kMostTurns = 4;
 constexpr int kFewestRuns = 3, kMostRuns = 200;
-constexpr double kSame = 1.1;           // two times of one kernel, at most
-constexpr double kMostUnsteady = 0.2;   // of all kernels
 constexpr double kShortestTold = 5e-6;  // shorter ones vary by the clock alone
 
 double seconds_since(Clock::time_point begin) {
@@ -93,7 +91,7 @@ class Meter {
       if (sorted.front() < kShortestTold) continue;
       ++told;
       const double apart = sorted[1] / sorted[0];
-      unsteady += apart > kSame;
+      unsteady += apart > kSameTime;
       if (apart > widest) {
         widest = apart;
         worst = out_.kernels[k].name;
@@ -182,7 +180,7 @@ class Meter {
       if (k == kNoKernel) return true;
       std::vector<double> sorted = times_[k];
       std::sort(sorted.begin(), sorted.end());
-      return sorted[0] < kShortestTold || sorted[1] <= sorted[0] * kSame;
+      return sorted[0] < kShortestTold || sorted[1] <= sorted[0] * kSameTime;
     });
   }
 

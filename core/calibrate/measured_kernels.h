@@ -14,6 +14,10 @@
 
 namespace stria::calibrate {
 
+// Two times of one thing on a quiet machine differ by less than this factor; of all things so many
+// may differ by more.
+inline constexpr double kSameTime = 1.1, kMostUnsteady = 0.2;
+
 struct MeasuredKernel {
   std::string name;  // "softmax: kernel_0"
   cost::KernelNest nest;

@@ -22,8 +22,7 @@ constexpr int kAllTiles = 1000;
 constexpr int kWarmRuns = 2;
 constexpr size_t kFewestRounds = 6, kMostRounds = 60;
 constexpr double kLeastSeconds = 0.5;  // of a program
-constexpr double kSameTime = 1.1;
-constexpr double kFirstPart = 0.5;  // of the loss, by the first tile; the next has half the rest
+constexpr double kFirstPart = 0.5;     // of the loss, by the first tile; the next has half the rest
 constexpr size_t kFirstTiles = 6;
 constexpr double kFar = 0.08, kFarFactor = 4;
 
@@ -41,8 +40,7 @@ Result<TileChoices> TileChoices::measure(const Device& device,
                                          const std::vector<TileProgram>& programs, double seconds,
                                          const Progress& progress) {
   TileChoices out(device);
-  const Result<Pipeline> pipeline = Inside::pipeline(device, Inside::model(device), kAllTiles);
-  STRIA_RETURN_IF_ERROR(pipeline.status());
+  STRIA_ASSIGN(const Pipeline pipeline, Inside::pipeline(device, Inside::model(device), kAllTiles));
   const CompileOptions plain;
   const size_t count = std::min(programs.size(), static_cast<size_t>(seconds / kLeastSeconds));
   for (size_t p = 0; p < count; ++p) {
@@ -54,7 +52,8 @@ Result<TileChoices> TileChoices::measure(const Device& device,
     weights.constants = {programs[p].weights};
     STRIA_ASSIGN(Compilation lowered, lower_program(program, from.inputs, weights));
     Timed timed{from.name, lowered.generic, {}};
-    CandidateTimer timer(device, *pipeline, plain);
+    CandidateTimer timer(device, pipeline, plain);
+    Status failed;  // of a tile
     const double budget_ns = seconds * 1e9 / static_cast<double>(count);
     Measure all;
     all.times = [&](const Measure::Programs& candidates) {
@@ -66,10 +65,16 @@ Result<TileChoices> TileChoices::measure(const Device& device,
       for (size_t round = 0; round < kFewestRounds || (round < kMostRounds && spent < budget_ns);
            ++round)
         for (size_t i = 0; i < ready.size(); ++i) {
-          if (!ready[i].ok()) continue;
+          if (!ready[i].ok()) {
+            failed = ready[i].status();
+            continue;
+          }
           for (int run = 0; run <= kWarmRuns; ++run) {
             const Result<ReadyCandidate::Times> time = ready[i]->run(1);
-            if (!time.ok()) continue;
+            if (!time.ok()) {
+              failed = time.status();
+              continue;
+            }
             spent += time->run_ns;
             double& shortest = least[i][round % 2];
             if (run == kWarmRuns) shortest = std::min(shortest, time->run_ns);
@@ -90,8 +95,14 @@ Result<TileChoices> TileChoices::measure(const Device& device,
       timer.runs(static_cast<size_t>(position) + 1);
     };
     stripe::Program stripe = lowered.generic;
-    const auto ran = run_pipeline(stripe, *pipeline, Inside::model(device), how);
-    if (ran.ok() && timed.times.size() > 1) out.programs_.push_back(std::move(timed));
+    const Status ran = run_pipeline(stripe, pipeline, Inside::model(device), how).status();
+    if (ran.ok()) {
+      if (timed.times.size() > 1) out.programs_.push_back(std::move(timed));
+      // Other tiles of it may have run.
+      if (!failed.ok()) out.left_out_.push_back("a tile of " + from.name + ": " + failed.message());
+    } else {
+      out.left_out_.push_back(from.name + ": " + ran.message());
+    }
   }
   return out;
 }

@@ -24,12 +24,14 @@ struct ChoiceError {
 class TileChoices {
  public:
   // Times the tiles of each program for about `seconds` together, besides compiling: of the first
-  // programs, if there is little time. Programs that the device cannot compile have no choice.
+  // programs, if there is little time. Those that the device cannot compile or run are left out.
   // `device` is borrowed. A device whose pipeline times no candidates has none.
   static Result<TileChoices> measure(const Device& device, const std::vector<TileProgram>& programs,
                                      double seconds, const Progress& progress);
 
   bool empty() const { return programs_.empty(); }
+  // Programs that the device cannot compile or run, each with the reason.
+  const std::vector<std::string>& left_out() const { return left_out_; }
   // The part of all tiles whose times in every other round differ by more than a tenth.
   double unsteady_part() const;
   // Of what the pipeline would choose with this model.
@@ -53,6 +55,7 @@ class TileChoices {
 
   const Device* device_;
   std::vector<Timed> programs_;
+  std::vector<std::string> left_out_;
   size_t told_ = 0, unsteady_ = 0;  // tiles
 };
 

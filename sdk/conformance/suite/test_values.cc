@@ -161,9 +161,9 @@ Result<HostTensor> make_values(DataType type, const std::vector<int64_t>& sizes,
     Scalar value;
     if (values == Values::index && i < 2 && count > 4) {
       // The type's largest number, and its lowest; of one without a sign the upper bit alone.
-      const int64_t upper = static_cast<int64_t>(uint64_t{1} << (bit_width(type) - 1));
-      const bool is_signed = is_signed_integer(type);
-      value = Scalar::of_int(type, i == 1 ? upper : is_signed ? upper - (upper > 0 ? 1 : -1) : -1);
+      const uint64_t upper = uint64_t{1} << (bit_width(type) - 1);
+      const uint64_t largest = is_signed_integer(type) ? upper - 1 : upper - 1 + upper;
+      value = Scalar::of_int(type, static_cast<int64_t>(i == 0 ? largest : upper));
     } else if (values == Values::state)
       value = Scalar::of_int(
           type, state_word(seed, static_cast<uint32_t>(i / 2048), static_cast<uint32_t>(i % 2048)));

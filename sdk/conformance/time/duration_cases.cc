@@ -33,6 +33,16 @@ Result<uint64_t> duration(const Subject& s, const Event& event) {
   return ns;
 }
 
+// Of all of them together.
+Result<uint64_t> durations(const Subject& s, const std::vector<Event>& events) {
+  uint64_t sum = 0;
+  for (const Event& event : events) {
+    STRIA_ASSIGN(const uint64_t ns, duration(s, event));
+    sum += ns;
+  }
+  return sum;
+}
+
 // Work that takes some time. It is handed to the device at once: else it may wait for company.
 struct Work {
   const char* name;
@@ -115,11 +125,7 @@ Finding in_a_row(Subject& s, const Work& work, int count) {
   }
   STRIA_RETURN_IF_ERROR(DeviceWork(s).wait(events.back()));
   const uint64_t span = now_ns() - begin;
-  uint64_t sum = 0;
-  for (const Event& event : events) {
-    STRIA_ASSIGN(const uint64_t ns, duration(s, event));
-    sum += ns;
-  }
+  STRIA_ASSIGN(const uint64_t sum, durations(s, events));
   if (sum > span + kClockSlackNs)
     return broken(
         "{} works that wait for each other took {} ns together, and the host waited {} ns", count,
@@ -154,11 +160,7 @@ Finding is_not_a_fraction(Subject& s, const Work& work) {
     STRIA_RETURN_IF_ERROR(s.signal(gate));
     STRIA_RETURN_IF_ERROR(DeviceWork(s).wait(events.back()));
     const uint64_t span = now_ns() - begin;
-    uint64_t sum = 0;
-    for (const Event& event : events) {
-      STRIA_ASSIGN(const uint64_t ns, duration(s, event));
-      sum += ns;
-    }
+    STRIA_ASSIGN(const uint64_t sum, durations(s, events));
     if (sum == 0) return Finding::skip(fmt::format("how long a {} takes is not known", work.name));
     const double part = static_cast<double>(sum) / static_cast<double>(span);
     if (part < most) continue;

@@ -91,6 +91,39 @@ stria_error* fill_in_a_row(stria_executor* executor, stria_buffer* target, uint6
   return error;
 }
 
+// ---- begun by a flush alone
+
+std::mutex& gate_mutex() {
+  static auto* const one = new std::mutex;
+  return *one;
+}
+// Of each executor, what its work waits for until the next flush.
+std::map<stria_executor*, sdk::Ref<sdk::Event>>& gates() {
+  static auto* const all = new std::map<stria_executor*, sdk::Ref<sdk::Event>>;
+  return *all;
+}
+
+stria_error* fill_until_flush(stria_executor* executor, stria_buffer* target, uint64_t offset,
+                              uint64_t bytes, const void* pattern, uint64_t pattern_size,
+                              stria_event* const* waits, uint64_t wait_count, stria_event** done) {
+  WaitList list(waits, wait_count);
+  const std::lock_guard<std::mutex> lock(gate_mutex());
+  sdk::Ref<sdk::Event>& gate = gates()[executor];
+  if (!gate) gate = sdk::make<sdk::Event>(sdk::as<sdk::Executor>(executor).host());
+  list.events.push_back(reinterpret_cast<stria_event*>(gate.get()));
+  return Right::fill(executor, target, offset, bytes, pattern, pattern_size, list.events.data(),
+                     list.events.size(), done);
+}
+stria_error* flush_gate(stria_executor* executor) {
+  sdk::Ref<sdk::Event> gate;
+  {
+    const std::lock_guard<std::mutex> lock(gate_mutex());
+    std::swap(gate, gates()[executor]);
+  }
+  return gate ? Right::event_table.signal(reinterpret_cast<stria_event*>(gate.get()), nullptr)
+              : nullptr;
+}
+
 // ---- done before it is
 
 // Longer than a machine in use keeps the suite from looking.
@@ -294,6 +327,11 @@ constexpr Mistake kAll[] = {
     {"waits.of_own_executor_only",
      [](WrongObject& o) { o.tables.executor.fill = fill_of_own_queue; }},
     {"order.one_after_another", [](WrongObject& o) { o.tables.executor.fill = fill_in_a_row; }},
+    {"order.begins_at_a_flush",
+     [](WrongObject& o) {
+       o.tables.executor.fill = fill_until_flush;
+       o.tables.executor.flush = flush_gate;
+     }},
     {"early.copy", [](WrongObject& o) { o.tables.executor.copy = copy_done_early; }},
     {"early.fill", [](WrongObject& o) { o.tables.executor.fill = fill_done_early; }},
     {"early.submit",
