@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// Of the time. The rest is for tiles.
+// Of the time, if tiles are asked for.
 constexpr double kKernelsPart = 0.6;
 constexpr int kTileRounds = 8;
 constexpr double kTilesWeight = 5;  // beside what a number costs that leaves where it was
@@ -84,6 +84,7 @@ Result<Calibration> calibrate(const Device& device, const CalibrateOptions& opti
       options.progress(what, from + (to - from) * done);
     };
   };
+  const double kernels_part = options.tiles ? kKernelsPart : 1;
   const DeviceInfo& info = device.info();
   if (own.simulated)
     return make_error(StatusCode::failed_precondition, "{} is simulated: its times are its model's",
@@ -91,7 +92,7 @@ Result<Calibration> calibrate(const Device& device, const CalibrateOptions& opti
   STRIA_ASSIGN(
       Measurements measured,
       measure_kernels(device, calibration_set(own, info.memory_bytes),
-                      options.seconds * kKernelsPart, options.anyway, part(0, kKernelsPart)));
+                      options.seconds * kernels_part, options.anyway, part(0, kernels_part)));
   Calibration out;
   out.left_out = std::move(measured.left_out);
   out.unsteady = measured.unsteady;
@@ -106,11 +107,12 @@ Result<Calibration> calibrate(const Device& device, const CalibrateOptions& opti
   std::vector<FittedNumber> numbers = numbers_to_fit(own, kernels, options.rates);
   out.before = error_of(own, kernels);
   fit(model, numbers, kernels);
-  const std::vector<FittedNumber> of_tiles = tile_numbers(own, kernels);
+  std::vector<FittedNumber> of_tiles;
+  if (options.tiles) of_tiles = tile_numbers(own, kernels);
   if (!of_tiles.empty()) {
     STRIA_ASSIGN(const TileChoices tiles,
-                 TileChoices::measure(device, tile_set(), options.seconds * (1 - kKernelsPart),
-                                      part(kKernelsPart, 1)));
+                 TileChoices::measure(device, tile_set(), options.seconds * (1 - kernels_part),
+                                      part(kernels_part, 1)));
     out.left_out.insert(out.left_out.end(), tiles.left_out().begin(), tiles.left_out().end());
     if (tiles.unsteady_part() > kMostUnsteady) {
       const std::string busy = fmt::format(

@@ -20,6 +20,7 @@ namespace stria::calibrate {
 
 struct CalibrateOptions {
   double seconds = 90;  // of running; compiling and fitting come on top
+  bool tiles = false;   // also what tiles are chosen by, of units with vector registers
   bool rates = false;   // also rates that the model gives as measured or as the device's own
   bool anyway = false;  // also if the device's times vary, and then the result says so
   std::string date;     // "2026-11-28"

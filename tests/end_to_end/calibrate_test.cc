@@ -57,6 +57,17 @@ TEST_F(Calibrate, WritesWhatHwReads) {
       << ended.err;
 }
 
+// What tiles are chosen by is fitted on demand, and the choice is told before and after.
+TEST_F(Calibrate, TilesOnDemand) {
+  const Ended without = run("calibrate llvm_cpu --seconds 1 --anyway -o own.json");
+  ASSERT_EQ(without.code, 0) << without.err;
+  EXPECT_EQ(without.out.find("tiles chosen"), std::string::npos) << without.out;
+  const Ended with = run("calibrate llvm_cpu --seconds 3 --anyway --tiles -o own.json");
+  ASSERT_EQ(with.code, 0) << with.err;
+  EXPECT_THAT(with.out, AllOf(HasSubstr("tiles chosen by the model, over the best of all: before "),
+                              HasSubstr("now ")));
+}
+
 // Without it, either the numbers are those of a quiet machine, or there are none.
 TEST_F(Calibrate, RefusesABusyMachineAndThenWritesNothing) {
   const Ended ended = run("calibrate llvm_cpu --seconds 1 -o own.json");

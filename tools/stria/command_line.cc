@@ -428,14 +428,17 @@ void define(CLI::App* app, CalibrateCommand& options) {
       ->type_name("OUT");
   add_integer(app, "--seconds", options.seconds, 1, 3600, "how long programs run, together")
       ->default_str(std::to_string(options.seconds));
+  app->add_flag(
+      "--tiles", options.tiles,
+      "fit, too, what tiles of products are chosen by: on a machine where nothing else runs");
   app->add_flag("--rates", options.rates, "fit rates, too, that were measured already");
   app->add_flag("--anyway", options.anyway, "write the numbers also if times vary too much");
   app->add_flag("--all-kernels", options.all_kernels, "print every kernel");
   app->footer(
       std::string(
           "\nRuns a fixed set of programs, and fits those numbers of the hardware model that "
-          "are estimates,\nuntil it predicts what each kernel took, and chooses tiles that were "
-          "quick. If the times vary\ntoo much, nothing is written without --anyway.\n") +
+          "are estimates,\nuntil it predicts what each kernel took. If the times vary too "
+          "much, nothing is written without --anyway.\n") +
       kSelectors +
       "\n\nExamples:\n  stria calibrate llvm_cpu\n  stria calibrate opencl:0 -o my_gpu.json\n"
       "  stria run matmul.tile --device opencl:0 --hw my_gpu.json --input-dir data");

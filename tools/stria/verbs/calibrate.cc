@@ -109,6 +109,7 @@ Outcome calibrate(const CalibrateCommand& options) {
   }
   calibrate::CalibrateOptions how;
   how.seconds = options.seconds;
+  how.tiles = options.tiles;
   how.rates = options.rates;
   how.anyway = options.anyway;
   how.date = today();

@@ -13,6 +13,7 @@ namespace stria::command {
 struct CalibrateCommand {
   std::string device;
   std::string output;   // empty: a file for this device in the user's folder; "-": stdout
+  bool tiles = false;   // also what tiles are chosen by
   bool rates = false;   // also rates that were measured already
   int seconds = 90;     // of running
   bool anyway = false;  // also if times vary
