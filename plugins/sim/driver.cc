@@ -57,6 +57,13 @@ sdk::Ref<sdk::Device> SimDriver::open(const sdk::DeviceInfo& info, std::string_v
 
 sdk::Ref<sdk::Compiler> SimDevice::create_compiler() { return sdk::make<SimCompiler>(model_); }
 
+std::string SimDevice::main_memory() const {
+  const auto largest = std::max_element(
+      model_->memories.begin(), model_->memories.end(),
+      [](const MemoryUnit& a, const MemoryUnit& b) { return a.size_bytes < b.size_bytes; });
+  return largest == model_->memories.end() ? HostMemoryDevice::main_memory() : largest->name;
+}
+
 stria_estimate SimDevice::estimate(std::string_view stripe, std::string_view options) {
   stria_estimate out{};
   for (const auto& part : SimCompiler(model_).simulate(stripe, options))

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +29,7 @@ class SimDevice final : public sdk::HostMemoryDevice {
         model_(std::make_shared<const HardwareModel>(std::move(model))) {}
   sdk::Ref<sdk::Compiler> create_compiler() override;
   sdk::Ref<sdk::Executor> create_executor(std::string_view options) override;
+  std::string main_memory() const override;  // the largest one
   // Exact, if the model has a clock: what is simulated is what would be reported.
   stria_estimate estimate(std::string_view stripe, std::string_view options) override;
 

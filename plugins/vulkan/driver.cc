@@ -149,8 +149,7 @@ sdk::Ref<sdk::Executor> VulkanDevice::create_executor(std::string_view) {
 }
 
 sdk::Ref<sdk::Buffer> VulkanDevice::allocate(uint64_t bytes, std::string_view memory) {
-  if (!memory.empty() && memory != "DRAM")
-    throw sdk::Error(STRIA_NOT_FOUND, "buffers live in DRAM, not in '" + std::string(memory) + "'");
+  must_be_main(memory);
   return sdk::make<VulkanBuffer>(context_, bytes);
 }
 

@@ -3,7 +3,7 @@
 """Runs `stria conform` on the plugin with each of its mistakes, and prints which cases found it.
 
   judge.py BUILD [NAME …]       BUILD is a build folder; all mistakes, or these
-  judge.py BUILD --set SET      those of the plugin in this folder (first), in second/, or all
+  judge.py BUILD --set SET      those of the plugin in this folder (first), in second/, third/, or all
   judge.py BUILD --json FILE    what each found, for a comparison
 
 A mistake counts as found if a case of its level or below fails. Whether that is for the right reason is for a reader: the
@@ -21,7 +21,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 # Of each set: the name of its plugin, and the folder of its mistakes.
-SETS = {"first": ("blind", HERE), "second": ("second", HERE / "second")}
+SETS = {"first": ("blind", HERE), "second": ("second", HERE / "second"),
+        "third": ("third", HERE / "third")}
 
 
 def copy_with(build, of_set, mistake, folder):

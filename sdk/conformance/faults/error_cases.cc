@@ -41,6 +41,17 @@ Result<stria_error*> no_memory(Subject&, const DeviceWork& work) {
   return work.tables().device.allocate(work.device(), &params, &buffer);
 }
 
+Result<stria_error*> no_such_memory(Subject&, const DeviceWork& work) {
+  stria_buffer_params params{};
+  params.size = sizeof params;
+  params.bytes = 64;
+  params.memory = hal::to_c("no-such-memory");
+  stria_buffer* buffer = nullptr;
+  stria_error* const error = work.tables().device.allocate(work.device(), &params, &buffer);
+  if (!error && buffer) work.tables().buffer.release(buffer);
+  return error;
+}
+
 Result<stria_error*> no_pass(Subject& subject, const DeviceWork& work) {
   STRIA_ASSIGN(const SmallProgram program, SmallProgram::of(subject));
   STRIA_ASSIGN(const Compiler compiler, work.compiler());
@@ -146,6 +157,7 @@ Result<stria_error*> wrong_arguments(Subject& subject, const DeviceWork& work) {
 const Way kWays[] = {
     {"unknown_device", STRIA_NOT_FOUND, "no-such-device", unknown_device},
     {"no_memory", STRIA_OUT_OF_MEMORY, "1152921504606846976", no_memory},
+    {"no_such_memory", STRIA_NOT_FOUND, "no-such-memory", no_such_memory},
     {"no_such_pass", STRIA_NOT_FOUND, "no_such_pass", no_pass},
     {"just_look", STRIA_DEADLINE_EXCEEDED, "", wait_too_short<0>},
     {"wait_of_a_millisecond", STRIA_DEADLINE_EXCEEDED, "", wait_too_short<1'000'000>},

@@ -284,6 +284,42 @@ void add_name_cases(CaseMaker& maker) {
             });
 }
 
+// What a device gives whose other users leave it half of what it has.
+void add_capacity_case(CaseMaker& maker) {
+  Case& c = maker.add(
+      'M', "capacity.half_of_what_it_says", Level::honest,
+      "of the memory that `allocate` uses; 0 if not known", [](Subject& subject) -> Finding {
+        constexpr uint64_t kPieces = 32;
+        const uint64_t has = subject.device_info().memory_bytes;
+        if (has == 0) return Finding::skip("the device does not say how much memory it has");
+        std::vector<Buffer> buffers;
+        for (uint64_t piece = 0; piece < kPieces / 2; ++piece) {
+          Result<Buffer> made = subject.allocate(has / kPieces);
+          if (!made.ok() && made.status().code() == StatusCode::out_of_memory)
+            return broken("it says that it has {} bytes, and after {} of them gives no {} more: {}",
+                          has, piece * (has / kPieces), has / kPieces, made.status().message());
+          STRIA_RETURN_IF_ERROR(made.status());
+          buffers.push_back(*std::move(made));
+        }
+        return {};
+      });
+  c.limit = std::chrono::seconds(60);
+  // Twice as much as there is, one after the other.
+  maker.add('M', "capacity.comes_back", Level::robust, says::kAllocate,
+            [](Subject& subject) -> Finding {
+              constexpr uint64_t kPieces = 32;
+              const uint64_t has = subject.device_info().memory_bytes;
+              if (has == 0) return Finding::skip("the device does not say how much memory it has");
+              for (uint64_t piece = 0; piece < 2 * kPieces; ++piece) {
+                Result<Buffer> made = subject.allocate(has / kPieces);
+                if (made.ok()) continue;
+                return broken("of buffers of {} bytes, each given back, number {} is refused: {}",
+                              has / kPieces, piece, made.status().message());
+              }
+              return {};
+            });
+}
+
 }  // namespace
 
 void add_memory_allocation_cases(CaseMaker& maker) {
@@ -291,6 +327,7 @@ void add_memory_allocation_cases(CaseMaker& maker) {
   add_zero_cases(maker);
   add_huge_cases(maker);
   add_name_cases(maker);
+  add_capacity_case(maker);
 }
 
 }  // namespace stria::conformance

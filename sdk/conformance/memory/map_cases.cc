@@ -91,6 +91,25 @@ void add_write_cases(CaseMaker& maker) {
                    STRIA_RETURN_IF_ERROR(mapped.end());
                    return bench.holds(buffer, contents, "a buffer of which six bytes were written");
                  });
+  // One bit of one byte, wherever it is: who compares must compare all.
+  add_bench_case(
+      maker, 'M', "map.current.writes_one_bit", Level::right, current,
+      [](const Bench& bench) -> Status {
+        Bytes contents = pattern(kBytes, 39);
+        STRIA_ASSIGN(const Buffer buffer, bench.buffer(contents));
+        int bit = 0;
+        for (const uint64_t at :
+             {uint64_t{0}, uint64_t{1}, uint64_t{63}, uint64_t{64}, uint64_t{65}, uint64_t{300},
+              uint64_t{4095}, uint64_t{4096}, kBytes / 2, kBytes - 64, kBytes - 1}) {
+          STRIA_ASSIGN(Mapped mapped, map_now(bench, MapMode::current, buffer, 0, kBytes));
+          contents[at] ^= std::byte{1} << (bit++ % 8);
+          mapped.memory()[at] = contents[at];
+          STRIA_RETURN_IF_ERROR(mapped.end());
+          STRIA_RETURN_IF_ERROR(bench.holds(
+              buffer, contents, fmt::format("a buffer of which byte {} was written", at)));
+        }
+        return Status();
+      });
   for (const MapMode mode : {MapMode::current, MapMode::discard})
     add_bench_case(maker, 'M', fmt::format("map.{}.writes_from_the_end", name_of(mode)),
                    Level::right, sentence_of(mode), [mode](const Bench& bench) -> Status {

@@ -8,6 +8,7 @@
 #include "memory/life_cases.h"
 #include "memory/map_cases.h"
 #include "memory/map_order_cases.h"
+#include "memory/range_cases.h"
 #include "memory/release_cases.h"
 #include "memory/sharing_cases.h"
 
@@ -21,6 +22,7 @@ void add_memory_cases(CaseMaker& maker) {
   add_memory_map_cases(maker);
   add_memory_map_order_cases(maker);
   add_memory_life_cases(maker);
+  add_memory_range_cases(maker);
   add_memory_release_cases(maker);
   add_memory_sharing_cases(maker);
 }

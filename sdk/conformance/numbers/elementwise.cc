@@ -85,6 +85,7 @@ std::vector<std::vector<const Builtin*>> rows_of(const std::vector<const Builtin
     if (out.size() == 1 || out.back().size() == count) out.emplace_back();
     out.back().push_back(builtin);
   }
+  if (out[0].empty()) out.erase(out.begin());
   return out;
 }
 

@@ -90,10 +90,22 @@ std::vector<Form> steps() {
   };
 }
 
+// Tensors whose names differ in their last character alone.
+Form of_long_names(size_t length) {
+  const std::string rest(length - 1, 'N');
+  const std::string a = rest + "a", b = rest + "b", sum = rest + "s", difference = rest + "d";
+  return {fmt::format("names_of_{}", length), fmt::format("{} 37,5; {} 37,5", a, b),
+          fmt::format("{}, {} -> {}, {}", a, b, sum, difference),
+          fmt::format("  {0} = {2} + 2 * {3};\n  {1} = {2} - {3};\n", sum, difference, a, b)};
+}
+
 }  // namespace
 
 void add_layout_cases(CaseMaker& maker) {
   add_lengths(maker);
+  for (const size_t length : {8, 16, 32, 64, 256})
+    add_form_cases(maker, {kElementwise}, Level::right, "layout", {of_long_names(length)},
+                   {D::fp32});
   for (const Form& form : steps()) {
     const bool of_level_2 = form.name == "transpose" || form.name == "reverse_rows" ||
                             form.name == "concatenate" || form.name == "sum_of_columns" ||

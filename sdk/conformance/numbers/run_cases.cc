@@ -83,6 +83,36 @@ Finding other_inputs(Subject& subject) {
   return {};
 }
 
+// Inputs as small as what drivers keep with a launch: each run has numbers of its own.
+Finding other_small_inputs(Subject& subject) {
+  STRIA_ASSIGN(const ::stria::Device device, product_device(subject));
+  for (const int64_t elements : {1, 2, 4, 16, 32, 64}) {
+    STRIA_ASSIGN(const Program program, Program::from_tile({"conform.tile",
+                                                            "function (A, B, S) -> (R) {\n"
+                                                            "  R = A * S + B;\n}\n"}));
+    STRIA_ASSIGN(const Executable executable,
+                 device.compile(program, {{"A", {DataType::i32, {kColumns, 1}}},
+                                          {"B", {DataType::i32, {elements}}},
+                                          {"S", {DataType::i32, {}}}}));
+    const auto count = static_cast<size_t>(elements);
+    for (int32_t seed = 1; seed < 4; ++seed) {
+      const Numbers of_a = input(seed), of_b = numbers(count, seed + 7), of_s = {seed * 3};
+      STRIA_ASSIGN(const ::stria::Tensor a, device.create_tensor({kColumns, 1}, of_a));
+      STRIA_ASSIGN(const ::stria::Tensor b, device.create_tensor({elements}, of_b));
+      STRIA_ASSIGN(const ::stria::Tensor s, device.create_tensor({}, of_s));
+      STRIA_ASSIGN(const ::stria::Tensor r,
+                   device.create_tensor(DataType::i32, {kColumns, elements}));
+      STRIA_ASSIGN(const ::stria::Event done, executable.run({a, b, s}, {r}));
+      STRIA_RETURN_IF_ERROR(done.wait());
+      Numbers wanted;
+      for (const int32_t of_row : of_a)
+        for (const int32_t of_column : of_b) wanted.push_back(of_row * of_s[0] + of_column);
+      STRIA_RETURN_IF_ERROR(check(r, wanted));
+    }
+  }
+  return {};
+}
+
 Finding other_constants(Subject& subject) {
   STRIA_ASSIGN(const Loaded loaded, Loaded::make(subject));
   STRIA_ASSIGN(const ::stria::Tensor a, loaded.a(0));
@@ -340,6 +370,7 @@ void add_run_cases(CaseMaker& maker) {
       "may overlap: events alone order it.";
   add("other_inputs", Level::right, kPrologue, other_inputs);
   add("other_constants", Level::right, kPrologue, other_constants);
+  add("other_small_inputs", Level::right, kWaits, other_small_inputs);
   add("constants_in_turn", Level::right, kPrologue, constants_in_turn);
   add("in_a_row", Level::right, kBatch, in_a_row);
   add("many_in_flight", Level::right, kOverlap, many_in_flight);

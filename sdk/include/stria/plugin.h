@@ -375,7 +375,7 @@ typedef struct stria_device_table {
   stria_error* (*create_executor)(stria_device* device, stria_string options,
                                   stria_executor** executor);
   // Memory with undefined contents, or STRIA_OUT_OF_MEMORY with the bytes asked for and the bytes
-  // free.
+  // free. STRIA_NOT_FOUND: the device has no buffers in a memory unit of that name.
   // @threads any @blocks yes @allocates yes @reenters no
   stria_error* (*allocate)(stria_device* device, const stria_buffer_params* params,
                            stria_buffer** buffer);

@@ -60,7 +60,8 @@ sdk::Ref<sdk::Executor> SlowDevice::create_executor(std::string_view) {
   return sdk::make<SlowExecutor>(host(), queues_);
 }
 
-sdk::Ref<sdk::Buffer> SlowDevice::allocate(uint64_t bytes, std::string_view) {
+sdk::Ref<sdk::Buffer> SlowDevice::allocate(uint64_t bytes, std::string_view memory) {
+  must_be_main(memory);
   return sdk::make<GlobalBuffer>(host(), queues_, budget_, bytes);
 }
 

@@ -36,9 +36,11 @@ class Device : public Object {
   }
   // `memory` names a memory unit of the hardware model; empty is the main memory.
   virtual Ref<Buffer> allocate(uint64_t bytes, std::string_view memory) {
-    (void)memory;
+    must_be_main(memory);
     return make<HostBuffer>(host_, budget_, bytes);
   }
+  // The name of the main memory in the device's hardware model.
+  virtual std::string main_memory() const { return "DRAM"; }
 
   // Experimental (stria/experimental.h). Kinds of memory as bits: 1 << STRIA_HOST_MEMORY …
   struct ShareKinds {
@@ -64,6 +66,14 @@ class Device : public Object {
   virtual stria_estimate estimate(std::string_view stripe, std::string_view options) {
     (void)stripe, (void)options;
     throw Error(STRIA_UNSUPPORTED, "this device does not estimate what programs cost");
+  }
+
+ protected:
+  // Refuses a memory unit other than the main one.
+  void must_be_main(std::string_view memory) const {
+    if (!memory.empty() && memory != main_memory())
+      throw Error(STRIA_NOT_FOUND, "there are no buffers in '" + std::string(memory) +
+                                       "': they lie in '" + main_memory() + "'");
   }
 
  private:

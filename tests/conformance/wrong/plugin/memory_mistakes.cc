@@ -174,6 +174,15 @@ stria_error* allocate_that_refuses_none(stria_device* device, const stria_buffer
   return Right::allocate(device, params, buffer);
 }
 
+// It has one memory, and takes any name for it.
+stria_error* allocate_in_any_memory(stria_device* device, const stria_buffer_params* params,
+                                    stria_buffer** buffer) {
+  stria_buffer_params given = sdk::whole(params);
+  given.size = sizeof given;
+  given.memory = {nullptr, 0};
+  return Right::allocate(device, &given, buffer);
+}
+
 // There are handles for so many, and none comes back.
 stria_error* allocate_of_few_handles(stria_device* device, const stria_buffer_params* params,
                                      stria_buffer** buffer) {
@@ -284,6 +293,8 @@ constexpr Mistake kAll[] = {
      [](WrongObject& o) { o.tables.device.allocate = allocate_that_refuses_none; }},
     {"allocate.handles_run_out",
      [](WrongObject& o) { o.tables.device.allocate = allocate_of_few_handles; }},
+    {"allocate.memory_of_any_name",
+     [](WrongObject& o) { o.tables.device.allocate = allocate_in_any_memory; }},
     {"allocate.two_share_memory",
      [](WrongObject& o) { o.tables.device.allocate = allocate_of_shared_memory; }},
     {"buffer.memory_goes_at_once",

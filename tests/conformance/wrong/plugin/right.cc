@@ -124,7 +124,8 @@ class RightDevice final : public sdk::Device {
  public:
   using Device::Device;
   sdk::Ref<sdk::Compiler> create_compiler() override { return sdk::make<RightCompiler>(host()); }
-  sdk::Ref<sdk::Buffer> allocate(uint64_t bytes, std::string_view) override {
+  sdk::Ref<sdk::Buffer> allocate(uint64_t bytes, std::string_view memory) override {
+    must_be_main(memory);
     return sdk::make<StagedBuffer>(host(), budget_, bytes);
   }
   stria_estimate estimate(std::string_view stripe, std::string_view) override {

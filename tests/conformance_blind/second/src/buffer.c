@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "device.h"
@@ -26,8 +27,10 @@ struct mapping {
   stria_buffer* buffer;  // a reference
   int mode;
   uint64_t offset, bytes;
-  void* data;          // its address names the mapping
-  stria_event* ready;  // a reference
+  void* data;                // its address names the mapping
+  int shares_data;           // 1: it is the buffer's
+  unsigned char before[64];  // what the first bytes were
+  stria_event* ready;        // a reference
   mapping* next;
 };
 
@@ -37,7 +40,8 @@ struct stria_buffer {
   uint64_t bytes;
   second_memory* memory;
   pthread_mutex_t lock;
-  mapping* mappings;  // guarded by lock
+  mapping* mappings;  // guarded by lock, as the next
+  void* staging;      // for all mappings of the buffer, which is a mistake
 };
 
 stria_error* second_buffer_create(stria_device* device, uint64_t bytes, stria_buffer** buffer) {
@@ -74,6 +78,7 @@ stria_buffer* second_buffer_keep(stria_buffer* buffer) {
 void second_buffer_release(stria_buffer* buffer) {
   if (atomic_fetch_sub(&buffer->references, 1) != 1) return;
   second_memory_free(buffer->memory);
+  free(buffer->staging);
   second_device_give_back(buffer->device, buffer->bytes);
   second_device_release(buffer->device);
   pthread_mutex_destroy(&buffer->lock);
@@ -125,14 +130,24 @@ void second_host_view_close(second_host_view* view) {
 
 // ---- mappings
 
+static size_t first_bytes(const mapping* self) {
+  return self->bytes < sizeof self->before ? (size_t)self->bytes : sizeof self->before;
+}
+
 static stria_error* read_mapping(void* state) {
   mapping* self = state;
-  return second_failure_of(
+  stria_error* error = second_failure_of(
       "read", second_memory_read(self->buffer->memory, self->offset, self->data, self->bytes));
+  if (error == NULL) memcpy(self->before, self->data, first_bytes(self));
+  return error;
 }
 
 static stria_error* write_mapping(void* state) {
   mapping* self = state;
+  // What begins as it was has not been written to.
+  if (second_makes(unmap_compares_first_line) && self->mode == kChange &&
+      memcmp(self->before, self->data, first_bytes(self)) == 0)
+    return NULL;
   return second_failure_of(
       "write", second_memory_write(self->buffer->memory, self->offset, self->data, self->bytes));
 }
@@ -147,8 +162,8 @@ static stria_error* write_mapping_late(void* state) {
 static void free_mapping(void* state) {
   mapping* self = state;
   if (self->ready != NULL) second_event_release(self->ready);
+  if (!self->shares_data) free(self->data);
   second_buffer_release(self->buffer);
-  free(self->data);
   free(self);
 }
 
@@ -163,6 +178,16 @@ static int is_mapped(stria_buffer* buffer, uint64_t offset, uint64_t bytes, int 
   return found;
 }
 
+// Pinned memory of the buffer's size, which is made once.
+static void* staging_of(stria_buffer* buffer) {
+  pthread_mutex_lock(&buffer->lock);
+  if (buffer->staging == NULL)
+    buffer->staging = malloc(buffer->bytes == 0 ? 1 : (size_t)buffer->bytes);
+  void* staging = buffer->staging;
+  pthread_mutex_unlock(&buffer->lock);
+  return staging;
+}
+
 static stria_error* map(stria_buffer* buffer, uint64_t offset, uint64_t bytes, int mode,
                         second_waits waits, void** memory, stria_event** done) {
   stria_error* error = second_buffer_check(buffer, offset, bytes, "a mapping");
@@ -170,7 +195,12 @@ static stria_error* map(stria_buffer* buffer, uint64_t offset, uint64_t bytes, i
   if (second_makes(remap_refused) && is_mapped(buffer, offset, bytes, mode))
     return second_error(STRIA_FAILED_PRECONDITION, "the range is mapped already");
   mapping* made = calloc(1, sizeof *made);
-  if (made != NULL) made->data = malloc(bytes == 0 ? 1 : (size_t)bytes);
+  if (made != NULL && second_makes(mappings_share_staging)) {
+    made->data = staging_of(buffer);
+    made->shares_data = 1;
+  } else if (made != NULL) {
+    made->data = malloc(bytes == 0 ? 1 : (size_t)bytes);
+  }
   if (made == NULL || made->data == NULL) {
     free(made);
     return second_error(STRIA_OUT_OF_MEMORY, "no host memory for %llu bytes",

@@ -46,6 +46,8 @@ void second_library_release(stria_library* library) {
 stria_error* second_library_program(stria_library* library, const second_program** program) {
   if (!second_event_done(library->done))
     return second_error(STRIA_FAILED_PRECONDITION, "the library is still being built");
+  if (second_event_failure(library->done) != NULL && second_makes(failed_library_stays_open))
+    return second_error(STRIA_FAILED_PRECONDITION, "the library has no kernels yet");
   if (second_event_failure(library->done) != NULL)
     return second_error_share(second_event_failure(library->done));
   *program = library->program;

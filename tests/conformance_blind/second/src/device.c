@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 #include "buffer.h"
@@ -27,9 +28,26 @@ void second_device_release(stria_device* device) {
   if (atomic_fetch_sub(&device->references, 1) == 1) free(device);
 }
 
+// What `allocate` gives out of.
+static uint64_t usable_bytes(const stria_device* device) {
+  // The rest is the firmware's.
+  const uint64_t parts = second_makes(memory_of_the_board) ? 4 : 1;
+  return device->info.memory_bytes / parts;
+}
+
+// Adds to what is used and comes back a moment later: other threads' sums are lost.
+static uint64_t add_unlocked(stria_device* device, uint64_t bytes) {
+  const uint64_t used = atomic_load(&device->used_bytes);
+  sched_yield();
+  atomic_store(&device->used_bytes, used + bytes);
+  return used;
+}
+
 stria_error* second_device_take(stria_device* device, uint64_t bytes) {
-  const uint64_t total = device->info.memory_bytes;
-  const uint64_t used = atomic_fetch_add(&device->used_bytes, bytes);
+  const uint64_t total = usable_bytes(device);
+  const uint64_t used = second_makes(bytes_counted_unlocked)
+                            ? add_unlocked(device, bytes)
+                            : atomic_fetch_add(&device->used_bytes, bytes);
   // `used` may have been pushed over the total by a take that is about to be undone.
   if (used <= total && bytes <= total - used) return NULL;
   if (!second_makes(refused_bytes_stay_taken)) atomic_fetch_sub(&device->used_bytes, bytes);
@@ -37,7 +55,7 @@ stria_error* second_device_take(stria_device* device, uint64_t bytes) {
 }
 
 stria_error* second_device_no_memory(const stria_device* device, uint64_t bytes, const char* why) {
-  const uint64_t total = device->info.memory_bytes;
+  const uint64_t total = usable_bytes(device);
   const uint64_t used = atomic_load(&device->used_bytes);
   if (second_makes(no_memory_without_numbers))
     return second_error(STRIA_OUT_OF_MEMORY, "the allocation failed: %s", why);
@@ -48,7 +66,10 @@ stria_error* second_device_no_memory(const stria_device* device, uint64_t bytes,
 }
 
 void second_device_give_back(stria_device* device, uint64_t bytes) {
-  atomic_fetch_sub(&device->used_bytes, bytes);
+  if (second_makes(bytes_counted_unlocked))
+    add_unlocked(device, 0 - bytes);
+  else
+    atomic_fetch_sub(&device->used_bytes, bytes);
 }
 
 // ---- the table
@@ -78,6 +99,9 @@ static stria_error* allocate_slot(stria_device* device, const stria_buffer_param
     return second_error(STRIA_UNSUPPORTED, "a buffer with an extension that is not known");
   if (second_makes(zero_bytes_refused) && given.bytes == 0)
     return second_error(STRIA_INVALID_ARGUMENT, "a buffer of 0 bytes");
+  if (given.memory.size > 0 && !second_text_is(given.memory, "DRAM"))
+    return second_error(STRIA_NOT_FOUND, "there are no buffers in '%.*s': they lie in 'DRAM'",
+                        (int)given.memory.size, given.memory.data);
   return second_buffer_create(device, given.bytes, buffer);
 }
 

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L  // nanosleep
 #include "driver.h"
 
+#include <fenv.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 
 #include "device.h"
 #include "error.h"
+#include "event.h"
 #include "mistake.h"
 #include "text.h"
 #include "vendor_queue.h"
@@ -56,7 +58,9 @@ static stria_device_info describe_missing(const stria_driver* driver) {
   if (second_makes(unavailable_kind_unknown)) info.kind = SECOND_TEXT("npu_b");
   info.memory_bytes = 0;
   info.available = 0;
-  info.reason = SECOND_TEXT("there is no such card in this machine");
+  // The code of the driver's failure is in its log.
+  if (!second_makes(unavailable_without_reason))
+    info.reason = SECOND_TEXT("there is no such card in this machine");
   return info;
 }
 
@@ -67,9 +71,20 @@ static stria_error* enumerate(stria_driver* driver, stria_device_sink sink, void
     nanosleep(&late, NULL);
   }
   const stria_device_info info = describe(driver), missing = describe_missing(driver);
-  sink(state, &info);
-  sink(state, &missing);
+  // What is in use comes last: it has the least to offer.
+  const int last = second_makes(open_device_listed_last) && atomic_load(&driver->opened) > 0;
+  sink(state, last ? &missing : &info);
+  sink(state, last ? &info : &missing);
   return NULL;
+}
+
+// The start-up code of a library that is built with -ffast-math: subnormal numbers vanish.
+static void flush_floats(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040u);
+#else
+  fesetround(FE_TOWARDZERO);
+#endif
 }
 
 // What goes on in the process when a device is opened, and should not.
@@ -80,6 +95,7 @@ static void leave_traces(const stria_driver* driver) {
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, NULL);
   }
+  if (second_makes(open_flushes_floats)) flush_floats();
   if (second_makes(banner_printed)) {
     printf("Second runtime 0.1.0 on %s\n", driver->id);
     fflush(stdout);
@@ -106,6 +122,8 @@ static stria_error* open_device(stria_driver* driver, stria_string id, stria_str
   if (second_makes(second_open_refused) && atomic_load(&driver->opened) > 0)
     return second_error(STRIA_UNAVAILABLE, "device '%.*s' is open already", (int)id.size, id.data);
   leave_traces(driver);
+  // The runtime has names of its own for what it has opened.
+  if (second_makes(opened_device_renamed)) info.id = SECOND_TEXT("runtime-0");
   stria_error* error = NULL;
   pthread_mutex_lock(&driver->lock);
   if (driver->queue == NULL) error = second_work_queue_create(driver, &driver->queue);
@@ -154,6 +172,7 @@ static stria_error* create(const stria_driver_options* options, stria_driver** d
 }
 
 static void shutdown_driver(stria_driver* driver) {
+  second_event_open_gate(driver);
   // Work's last touch of what the driver owns comes a moment after its event is done.
   second_work_count_wait(driver->in_flight, UINT64_MAX);
   second_work_queue_destroy(driver->queue);

@@ -27,6 +27,8 @@ struct stria_driver {
   // Events of the host that are in a table; guarded by lock.
   stria_event* host_events;
   uint64_t host_event_count;
+  // What work waits for until somebody waits for it; guarded by lock.
+  stria_event* gate;
 };
 
 // The host's services for work. Each driver has its own, but for a mistake.

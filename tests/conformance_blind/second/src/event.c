@@ -41,6 +41,8 @@ struct stria_event {
   stria_event *ring_next, **ring_at;
   uint64_t ring_slot;
   int given_up;
+  // Whether it has begun, and whether its handle was released before that; guarded by lock.
+  int begun, cancelled;
 
   pthread_mutex_t lock;
   pthread_cond_t changed;
@@ -351,8 +353,21 @@ stria_error* second_event_of_all(stria_driver* driver, second_work_count* count,
   return NULL;
 }
 
+// 0 if its handle is gone.
+static int begin_unless_cancelled(stria_event* event) {
+  pthread_mutex_lock(&event->lock);
+  event->begun = 1;
+  const int cancelled = event->cancelled;
+  pthread_mutex_unlock(&event->lock);
+  return !cancelled;
+}
+
 void second_event_run(void* given) {
   stria_event* event = given;
+  if (!begin_unless_cancelled(event)) {
+    end(event, second_error(STRIA_CANCELLED, "nobody wants the work any more"));
+    return;
+  }
   if (!second_makes(duration_since_submission)) event->begin_ns = second_now_ns();
   stria_error* failure = event->work.run(event->work.state);
   event->end_ns = second_now_ns();
@@ -364,7 +379,10 @@ void second_event_refuse(stria_event* event, stria_error* error) { end(event, er
 // ---- host events
 
 stria_error* second_event_of_host(stria_driver* driver, stria_event** event) {
-  return make(driver, kHostEvent, event);
+  stria_error* error = make(driver, kHostEvent, event);
+  // It takes as long as it is open.
+  if (error == NULL && second_makes(host_event_has_duration)) (*event)->begin_ns = second_now_ns();
+  return error;
 }
 
 // 0 if it was signalled before. Takes over the failure.
@@ -377,6 +395,7 @@ static int signal_once(stria_event* event, stria_error* failure) {
     second_error_release(failure);
     return 0;
   }
+  if (second_makes(host_event_has_duration)) event->end_ns = second_now_ns();
   end(second_event_keep(event), failure);
   return 1;
 }
@@ -462,6 +481,34 @@ static void forget_waiters(stria_event* event) {
   free(dependants);
 }
 
+// Work of an executor that has not begun, and that nothing waits for, goes with its handle.
+static void cancel_unseen(stria_event* event) {
+  pthread_mutex_lock(&event->lock);
+  if (!event->begun && event->dependant_count == 0 && event->callback_count == 0)
+    event->cancelled = 1;
+  pthread_mutex_unlock(&event->lock);
+}
+
+stria_error* second_event_keep_gate(stria_driver* driver, stria_event** gate) {
+  stria_error* error = NULL;
+  pthread_mutex_lock(&driver->lock);
+  if (driver->gate == NULL) error = second_event_of_host(driver, &driver->gate);
+  if (error == NULL) *gate = second_event_keep(driver->gate);
+  pthread_mutex_unlock(&driver->lock);
+  return error;
+}
+
+void second_event_open_gate(stria_driver* driver) {
+  if (!second_makes(work_begins_when_waited_for)) return;
+  pthread_mutex_lock(&driver->lock);
+  stria_event* gate = driver->gate;
+  driver->gate = NULL;
+  pthread_mutex_unlock(&driver->lock);
+  if (gate == NULL) return;
+  signal_once(gate, NULL);
+  second_event_release(gate);
+}
+
 // A callback on an event that is done, on its way to another thread.
 typedef struct late_callback {
   stria_event* event;  // a reference
@@ -496,12 +543,17 @@ static stria_error* still_open(void) {
 }
 
 static stria_error* wait_slot(stria_event* event, uint64_t timeout_ns) {
+  // None is given, so the driver's own limit holds.
+  if (second_makes(zero_limit_is_default) && timeout_ns == 0) timeout_ns = 2000000000;
+  second_event_open_gate(event->driver);
   const uint64_t end_ns = second_end_of_ns(timeout_ns);
   int in_time = timeout_ns > 0;
   pthread_mutex_lock(&event->lock);
   while (!atomic_load(&event->done) && in_time)
     in_time = second_condition_wait(&event->changed, &event->lock, end_ns);
   pthread_mutex_unlock(&event->lock);
+  if (second_event_done(event) && second_makes(wait_returns_failure))
+    return second_error_share(event->failure);
   return second_event_done(event)
              ? NULL
              : second_error(STRIA_DEADLINE_EXCEEDED, "the event is still open after %llu ns",
@@ -509,6 +561,8 @@ static stria_error* wait_slot(stria_event* event, uint64_t timeout_ns) {
 }
 
 static stria_error* query_slot(stria_event* event, uint8_t* done) {
+  // The runtime asks the device, and waits for its answer.
+  if (second_makes(query_waits_a_while)) second_error_release(wait_slot(event, 50000000));
   *done = second_event_done(event) != 0;
   return NULL;
 }
@@ -537,6 +591,8 @@ static stria_error* on_done_slot(stria_event* event, void (*call)(void*, const s
   pthread_mutex_unlock(&event->lock);
   if (!done && !kept) return second_error(STRIA_OUT_OF_MEMORY, "no memory for a callback");
   const callback given = {call, state};
+  // Whoever is in the list already is called; the list is not looked at again.
+  if (done && second_makes(callback_in_callback_lost) && second_event_in_callback()) return NULL;
   if (done && second_makes(late_callback_posted)) return post_callback(event, given);
   if (done) call_back(&given, second_makes(late_callback_without_error) ? NULL : event->failure);
   return NULL;
@@ -557,6 +613,8 @@ static stria_error* signal_slot(stria_event* event, const stria_error* error) {
 
 static void release_slot(stria_event* event) {
   if (second_makes(release_forgets_waiters) && event->kind == kWork) forget_waiters(event);
+  if (second_makes(event_release_cancels) && event->kind == kWork && event->count != NULL)
+    cancel_unseen(event);
   second_event_release(event);
 }
 
@@ -564,7 +622,8 @@ static stria_error* end_slot(stria_event* event, stria_event** behind) {
   stria_event* made = NULL;
   stria_error* error = make(event->driver, kEnd, &made);
   if (error != NULL) return error;
-  start(made, (second_waits){&event, 1});
+  // Nobody waits for what is known to end.
+  start(made, (second_waits){&event, second_makes(end_is_done_at_once) ? 0 : 1});
   *behind = made;
   return NULL;
 }

@@ -42,6 +42,10 @@ void second_event_refuse(stria_event* event, stria_error* error);
 stria_error* second_event_of_host(stria_driver* driver, stria_event** event);
 // Puts an event of the host into the table of those, which has too few places: a mistake.
 void second_event_enter_ring(stria_event* event);
+// What work waits for until it is opened: a mistake. The gate that is there, or a new one, with a
+// reference; and the gate opens, if there is one.
+stria_error* second_event_keep_gate(stria_driver* driver, stria_event** gate);
+void second_event_open_gate(stria_driver* driver);
 // Whether it was made by work of another counter than this one.
 int second_event_is_of_other(const stria_event* event, const second_work_count* count);
 // Whether the calling thread is in a callback.

@@ -81,12 +81,34 @@ static stria_error* start_with_own(stria_executor* self, second_waits waits, sec
   return error;
 }
 
+// What waits until somebody waits for it, flushes or drains.
+static stria_error* start_behind_gate(stria_executor* self, second_waits waits, second_work work,
+                                      stria_event** done) {
+  stria_event* gate = NULL;
+  stria_event** gated = calloc((size_t)waits.count + 1, sizeof *gated);
+  stria_error* error = gated == NULL ? second_error(STRIA_OUT_OF_MEMORY, "no memory for work")
+                                     : second_event_keep_gate(self->driver, &gate);
+  if (error != NULL) {
+    if (work.drop != NULL) work.drop(work.state);
+    free(gated);
+    return error;
+  }
+  if (waits.count > 0) memcpy(gated, waits.events, (size_t)waits.count * sizeof *gated);
+  gated[waits.count] = gate;
+  error = second_event_after(self->driver, self->in_flight, (second_waits){gated, waits.count + 1},
+                             work, done);
+  second_event_release(gate);
+  free(gated);
+  return error;
+}
+
 static stria_error* start(stria_executor* self, second_waits waits, second_work work,
                           stria_event** done) {
   if (second_makes(callbacks_may_not_submit) && second_event_in_callback()) {
     if (work.drop != NULL) work.drop(work.state);
     return second_error(STRIA_FAILED_PRECONDITION, "no work can be submitted in a callback");
   }
+  if (second_makes(work_begins_when_waited_for)) return start_behind_gate(self, waits, work, done);
   if (second_makes(waits_of_other_executors_skipped))
     return start_with_own(self, waits, work, done);
   return second_event_after(self->driver, self->in_flight, waits, work, done);
@@ -259,7 +281,11 @@ static stria_error* submit_slot(stria_executor* self, const stria_launch* const*
   for (; error == NULL && started < launch_count; ++started) {
     launch_work* work = batch[started];
     batch[started] = NULL;  // it is taken over
-    error = start_launch(self, launches[started], given, events, work, &events[started]);
+    // What the batch waits for stands before its first command; the others have the gate alone.
+    const second_waits gate_only = {gated + gated_count - 1, 1};
+    const int later = started > 0 && second_makes(batch_waits_first_launch_only);
+    error = start_launch(self, launches[started], later ? gate_only : given, events, work,
+                         &events[started]);
     if (error != NULL) break;
   }
   if (error == NULL && launch_count == 0)
@@ -278,10 +304,13 @@ static stria_error* submit_slot(stria_executor* self, const stria_launch* const*
   for (uint64_t n = 0; batch != NULL && n < launch_count; ++n)
     if (batch[n] != NULL) drop_launch(batch[n]);
   for (uint64_t n = 0; events != NULL && n < started; ++n) {
-    if (error == NULL && each != NULL)
+    const int own = error == NULL && each != NULL && !second_makes(each_is_the_batch);
+    if (own)
       each[n] = events[n];
     else
       second_event_release(events[n]);
+    // There is one time stamp for the batch.
+    if (error == NULL && each != NULL && !own) each[n] = second_event_keep(*done);
   }
   free(batch);
   free(events);
@@ -375,6 +404,10 @@ static stria_error* fill_slot(stria_executor* self, stria_buffer* target, uint64
         "a fill of %llu bytes with a pattern of %llu: a pattern has 1, 2, 4, 8 or 16 "
         "bytes, and a fill a multiple of them",
         (unsigned long long)bytes, (unsigned long long)pattern_size);
+  // More than all of it is all of it.
+  const uint64_t size = second_buffer_size(target);
+  if (second_makes(fill_clipped_to_buffer) && offset <= size && bytes > size - offset)
+    bytes = (size - offset) / pattern_size * pattern_size;
   stria_error* error = second_buffer_check(target, offset, bytes, "the target of a fill");
   if (error != NULL) return error;
   transfer_work work = {
@@ -388,11 +421,12 @@ static stria_error* fill_slot(stria_executor* self, stria_buffer* target, uint64
 // ---- the rest
 
 static stria_error* flush_slot(stria_executor* self) {
-  (void)self;  // nothing waits for company
+  second_event_open_gate(self->driver);  // but for a mistake, nothing waits for company
   return NULL;
 }
 
 static stria_error* drain_slot(stria_executor* self, uint64_t timeout_ns) {
+  second_event_open_gate(self->driver);
   if (second_work_count_wait(self->in_flight, timeout_ns)) return NULL;
   return second_error(STRIA_DEADLINE_EXCEEDED, "work is still going on after %llu ns",
                       (unsigned long long)timeout_ns);

@@ -6,53 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "generator_late.h"
 #include "mistake.h"
 #include "text_edit.h"
 
-enum { kLineBytes = 4096 };
-
-static int starts_with(const char* text, const char* beginning) {
-  return strncmp(text, beginning, strlen(beginning)) == 0;
-}
-
-// A line of the text without its indentation, for an edit of it.
-typedef struct line {
-  size_t at, bytes;
-  char text[kLineBytes];
-} line;
-
-// The line behind the place `at`; 0 at the end. Lines that are too long come out empty.
-static int next_line(const char* text, size_t at, line* out) {
-  if (text[at] == 0) return 0;
-  const size_t whole = strcspn(text + at, "\n"), indent = strspn(text + at, " ");
-  out->at = at + (indent < whole ? indent : whole);
-  out->bytes = at + whole - out->at;
-  const size_t kept = out->bytes < kLineBytes ? out->bytes : 0;
-  memcpy(out->text, text + out->at, kept);
-  out->text[kept] = 0;
-  return 1;
-}
-
-// Asks `edit` for each line; 1: `to` is to be put in its place.
-static void edit_lines(char** text, int (*edit)(const char* from, char* to, size_t room)) {
-  char to[kLineBytes];
-  line from;
-  for (size_t at = 0; next_line(*text, at, &from);) {
-    at = from.at + from.bytes;
-    if (edit(from.text, to, sizeof to)) at = second_text_put(text, from.at, from.bytes, to);
-    if ((*text)[at] == '\n') ++at;
-  }
-}
-
-// Where the value of a "const TYPE name = value;" begins; NULL if the line is none.
-static const char* value_of(const char* from, const char* declared) {
-  if (!starts_with(from, declared)) return NULL;
-  const char* equals = strstr(from, " = ");
-  return equals == NULL ? NULL : equals + 3;
-}
+enum { kLineBytes = SECOND_LINE_BYTES };
 
 // Whether it is a function's beginning, where what was said of names ends.
-static int is_function(const char* from) { return starts_with(from, "static inline void "); }
+static int is_function(const char* from) { return second_text_starts(from, "static inline void "); }
 
 // ---- integers
 
@@ -65,7 +26,7 @@ static void shift_unsigned(char** text) {
     at = end + sizeof kShift - 1;
     size_t begin = end;
     while (begin > 0 && second_text_name(*text + begin - 1) > 0) --begin;
-    if (!starts_with(*text + begin, "v_")) continue;
+    if (!second_text_starts(*text + begin, "v_")) continue;
     char to[kLineBytes];
     snprintf(to, sizeof to, "second_bits(%.*s)", (int)(end - begin), *text + begin);
     at = second_text_put(text, begin, end - begin, to) + sizeof kShift - 1;
@@ -80,7 +41,7 @@ static void shift_unsigned(char** text) {
 static int divide_by_zero(const char* from, char* to, size_t room) {
   static const char kThen[] = ") ? 0";
   const char* then = strstr(from, kThen);
-  if (!starts_with(from, "const ") || then == NULL || strstr(then, " / ") == NULL) return 0;
+  if (!second_text_starts(from, "const ") || then == NULL || strstr(then, " / ") == NULL) return 0;
   const char* zero = then + sizeof kThen - 2;
   snprintf(to, room, "%.*s~%s", (int)(zero - from), from, zero);
   return 1;
@@ -96,7 +57,7 @@ static void multiply_24(char** text) {
     at = begin;
     const size_t first = second_text_name(*text + begin);
     const char* times = *text + begin + first;
-    if (!starts_with(times, kTimes)) continue;
+    if (!second_text_starts(times, kTimes)) continue;
     const char* second = times + sizeof kTimes - 1;
     const size_t second_bytes = second_text_name(second);
     char to[kLineBytes];
@@ -113,10 +74,11 @@ static int sum_in_16(const char* from, char* to, size_t room) {
   static const char kCasts[2][12] = {"(int32_t)", "(uint32_t)"};
   static _Thread_local int has_bytes;  // builds run at once
   if (is_function(from)) has_bytes = 0;
-  has_bytes |= starts_with(from, "const int8_t ") || starts_with(from, "const uint8_t ");
-  const char* value = value_of(from, "const int32_t v_sum");
+  has_bytes |=
+      second_text_starts(from, "const int8_t ") || second_text_starts(from, "const uint8_t ");
+  const char* value = second_text_value_of(from, "const int32_t v_sum");
   const int with_sign = value != NULL;
-  if (!with_sign) value = value_of(from, "const uint32_t v_sum");
+  if (!with_sign) value = second_text_value_of(from, "const uint32_t v_sum");
   if (!has_bytes || value == NULL || strstr(value, " + ") == NULL) return 0;
   snprintf(to, room, "%.*s%s(%sint16_t)(%.*s);", (int)(value - from), from,
            kCasts[with_sign ? 0 : 1], with_sign ? "" : "u", (int)(strlen(value) - 1), value);
@@ -127,11 +89,11 @@ static int sum_in_16(const char* from, char* to, size_t room) {
 // 64 bits, so that it is a coordinate.
 static int coordinate_in_16(const char* from, char* to, size_t room) {
   static const char kCast[] = "(int32_t)";
-  const char* value = value_of(from, "const int32_t ");
-  if (value == NULL || !starts_with(value, kCast)) return 0;
+  const char* value = second_text_value_of(from, "const int32_t ");
+  if (value == NULL || !second_text_starts(value, kCast)) return 0;
   const char* first = value + sizeof kCast - 1;
   first += strspn(first, "(");
-  if (!starts_with(first, "v_i") || strchr("0123456789", first[3]) == NULL) return 0;
+  if (!second_text_starts(first, "v_i") || strchr("0123456789", first[3]) == NULL) return 0;
   snprintf(to, room, "%.*s(int16_t)%s", (int)(value + sizeof kCast - 1 - from), from,
            value + sizeof kCast - 1);
   return 1;
@@ -157,7 +119,7 @@ static void convert_twice(char** text) {
 
 // "2.1" of a line with doubles becomes "2.1f".
 static int narrow_literals(const char* from, char* to, size_t room) {
-  const char* value = value_of(from, "const double ");
+  const char* value = second_text_value_of(from, "const double ");
   if (value == NULL || 2 * strlen(from) > room) return 0;
   memcpy(to, from, (size_t)(value - from));
   char* end = to + (value - from);
@@ -210,7 +172,7 @@ static void reduce_in_single(char** text) {
 
 // "const bool v_R = v_A <= v_B;" becomes "… = !(v_B < v_A);".
 static int negate_less(const char* from, char* to, size_t room) {
-  const char* value = value_of(from, "const bool ");
+  const char* value = second_text_value_of(from, "const bool ");
   const char* sign = value == NULL ? NULL : strstr(value, " <= ");
   if (sign == NULL || strstr(value, " && ") != NULL || strstr(value, " || ") != NULL) return 0;
   const char* right = sign + 4;
@@ -221,13 +183,13 @@ static int negate_less(const char* from, char* to, size_t room) {
 
 // "const float v_Q = v_C ? v_A : v_B;" becomes a sum of two products.
 static int select_by_factors(const char* from, char* to, size_t room) {
-  const char* value = value_of(from, "const float ");
-  if (value == NULL) value = value_of(from, "const double ");
+  const char* value = second_text_value_of(from, "const float ");
+  if (value == NULL) value = second_text_value_of(from, "const double ");
   if (value == NULL) return 0;
   const size_t name = second_text_name(value);
   const char* yes = value + name + 3;
   const char* colon = name == 0 ? NULL : strstr(value, " : ");
-  if (colon == NULL || !starts_with(value + name, " ? ") || colon < yes) return 0;
+  if (colon == NULL || !second_text_starts(value + name, " ? ") || colon < yes) return 0;
   const char* no = colon + 3;
   snprintf(to, room, "%.*s(float)%.*s * %.*s + (float)!%.*s * %.*s;", (int)(value - from), from,
            (int)name, value, (int)(colon - yes), yes, (int)name, value, (int)(strlen(no) - 1), no);
@@ -239,7 +201,7 @@ static int select_by_factors(const char* from, char* to, size_t room) {
 // "0L - v_i" and "0L - (v_i * 37L)" in an offset.
 static int drop_negative(const char* from, char* to, size_t room) {
   static const char kMinus[] = "0L - ";
-  const char* value = value_of(from, "const int64_t v_o");
+  const char* value = second_text_value_of(from, "const int64_t v_o");
   const char* minus = value == NULL ? NULL : strstr(value, kMinus);
   if (minus == NULL) return 0;
   const char* end = minus + sizeof kMinus - 1;
@@ -252,13 +214,14 @@ static int drop_negative(const char* from, char* to, size_t room) {
 static void drop_second_border(char** text) {
   static const char kBound[] = " = stria_max_i64(0L, (";
   size_t outer = 0;  // the indentation of the loop around; 0: none
-  line from;
-  for (size_t at = 0; next_line(*text, at, &from);) {
+  second_text_line from;
+  for (size_t at = 0; second_text_next_line(*text, at, &from);) {
     const size_t indent = from.at - at;
     at = from.at + from.bytes;
-    if (is_function(from.text) || (starts_with(from.text, "}") && indent <= outer)) outer = 0;
+    if (is_function(from.text) || (second_text_starts(from.text, "}") && indent <= outer))
+      outer = 0;
     const char* bound = strstr(from.text, kBound);
-    if (starts_with(from.text, "for (") && bound != NULL) {
+    if (second_text_starts(from.text, "for (") && bound != NULL) {
       const size_t begin = from.at + (size_t)(bound - from.text) + sizeof " = " - 1;
       const size_t open = begin + strcspn(*text + begin, "(");
       if (outer > 0)
@@ -274,11 +237,12 @@ static void drop_second_border(char** text) {
 // "if ((0 <= v_I_1) && (v_I_1 <= 4)) {": whether a row is there to be added to.
 static int clamp_row(const char* from, char* to, size_t room) {
   static const char kIf[] = "if ((0 <= v_", kAnd[] = ") && (";
-  if (!starts_with(from, kIf)) return 0;
+  if (!second_text_starts(from, kIf)) return 0;
   const char* name = from + sizeof "if ((0 <= " - 1;
   const int bytes = (int)second_text_name(name);
   const char* again = name + bytes;
-  if (!starts_with(again, kAnd) || !starts_with(again + sizeof kAnd - 1, "v_")) return 0;
+  if (!second_text_starts(again, kAnd) || !second_text_starts(again + sizeof kAnd - 1, "v_"))
+    return 0;
   const char* last = strstr(again + sizeof kAnd - 1, " <= ");
   if (last == NULL) return 0;
   last += 4;
@@ -302,29 +266,29 @@ static int choose_signed(const char* from, char* to, size_t room) {
 void second_spoil_more(char** text) {
   switch (second_chosen_mistake()) {
     case right_shift_fills_zeros: shift_unsigned(text); break;
-    case zero_divisor_all_ones: edit_lines(text, divide_by_zero); break;
+    case zero_divisor_all_ones: second_text_edit_lines(text, divide_by_zero); break;
     case i64_to_fp32_twice: convert_twice(text); break;
-    case fp64_literals_in_fp32: edit_lines(text, narrow_literals); break;
+    case fp64_literals_in_fp32: second_text_edit_lines(text, narrow_literals); break;
     case pow_by_exp_and_log: pow_from_log(text); break;
     case sin_reduced_in_single: reduce_in_single(text); break;
-    case at_least_is_not_less: edit_lines(text, negate_less); break;
-    case negative_strides_are_zero: edit_lines(text, drop_negative); break;
+    case at_least_is_not_less: second_text_edit_lines(text, negate_less); break;
+    case negative_strides_are_zero: second_text_edit_lines(text, drop_negative); break;
     case second_border_dropped: drop_second_border(text); break;
-    case i8_sums_in_16: edit_lines(text, sum_in_16); break;
+    case i8_sums_in_16: second_text_edit_lines(text, sum_in_16); break;
     case products_of_24_bits: multiply_24(text); break;
-    case index_in_16_bits: edit_lines(text, coordinate_in_16); break;
+    case index_in_16_bits: second_text_edit_lines(text, coordinate_in_16); break;
     case prng_all_bits:
       second_text_replace(text, "v_xc >> 8u;", "v_xc;");
       second_text_replace(text, "v_whole * 5.9604645e-08f", "v_whole * 0x1p-32f");
       break;
-    case scatter_clamps: edit_lines(text, clamp_row); break;
-    case select_by_product: edit_lines(text, select_by_factors); break;
+    case scatter_clamps: second_text_edit_lines(text, clamp_row); break;
+    case select_by_product: second_text_edit_lines(text, select_by_factors); break;
     case chosen_u32_is_signed:
-      edit_lines(text, choose_signed);
+      second_text_edit_lines(text, choose_signed);
       second_text_define(text,
                          "#define second_signed_min(x, last) \\\n"
                          "  ((int32_t)(x) < 0 ? 0u : (x) < (last) ? (x) : (last))\n");
       break;
-    default: break;
+    default: second_spoil_late(text); break;
   }
 }

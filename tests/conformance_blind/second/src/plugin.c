@@ -80,6 +80,8 @@ stria_error* stria_plugin_query(const stria_host_info* host, stria_plugin_info* 
   second_whole(&given, sizeof given, host);
   stria_error* error = agree("ABI", given.abi, &kAbi, &out.abi_minor);
   if (error == NULL) error = agree("Stripe text", given.stripe, &kStripe, &out.stripe_minor);
+  // The host is told what the plugin can do, not what was agreed on.
+  if (second_makes(newest_minor_always)) out.abi_minor = kAbi.minor_max;
   // A refusal says all that there is to say in its text.
   if (second_makes(refusal_fills_nothing) && error != NULL) return error;
   memcpy(plugin, &out, (size_t)out.size);

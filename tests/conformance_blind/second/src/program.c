@@ -97,6 +97,11 @@ static stria_error* describe(const stria_program_view* view, const stria_kernel_
     arguments[i].bytes = block->arguments[i]->bytes;
     if (second_makes(argument_bytes_are_elements))
       arguments[i].bytes /= stria_reader_type_bytes(block->arguments[i]->type);
+    // Vectors of 16 bytes are what kernels load and store.
+    if (second_makes(argument_bytes_rounded_up))
+      arguments[i].bytes = (arguments[i].bytes + 15) / 16 * 16;
+    // The driver's table of symbols has so many bytes for each.
+    if (second_makes(names_cut_to_15) && arguments[i].name.size > 15) arguments[i].name.size = 15;
   }
   stria_kernel_info from = {.size = sizeof from};
   from.name = block->name;
@@ -165,6 +170,15 @@ static stria_error* print_kernels(second_program* self, const stria_reader_progr
 
 // ---- from C to code
 
+// The cache has what was put into it, so it is loaded from there in one way or the other.
+static stria_error* read_back(const stria_host_services* host, stria_string name, bytes* code) {
+  free(code->data);
+  *code = (bytes){NULL, 0, 0};
+  second_error_release(host->cache_get(host->host, name, append, code));
+  return code->size > 0 ? NULL
+                        : second_error(STRIA_INTERNAL, "what was compiled is not in the cache");
+}
+
 // The compiled text, from the host's cache where that has it. A cache that fails is one without the
 // entry.
 static stria_error* compile(const second_program* self, bytes* code) {
@@ -175,6 +189,9 @@ static stria_error* compile(const second_program* self, bytes* code) {
   if (error != NULL) return error;
   bytes key = {NULL, 0, 0};
   append(&key, SECOND_TEXT(""), SECOND_TEXT("second, "));
+  // What comes of this mistake is not for the right plugin.
+  if (second_makes(builds_share_a_folder))
+    append(&key, SECOND_TEXT(""), SECOND_TEXT("one folder, "));
   append(&key, SECOND_TEXT(""), (stria_string){identity, strlen(identity)});
   append(&key, SECOND_TEXT(""), SECOND_TEXT("\n"));
   append(&key, SECOND_TEXT(""), (stria_string){self->text.data, self->text.size});
@@ -194,6 +211,7 @@ static stria_error* compile(const second_program* self, bytes* code) {
       *code = (bytes){made, size, 0};
       second_error_release(
           host->cache_put(host->host, name, (stria_string){code->data, code->size}));
+      if (second_makes(cache_read_back)) error = read_back(host, name, code);
     }
   }
   free(key.data);

@@ -50,3 +50,34 @@ size_t second_text_name(const char* from) {
   static const char kLetters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   return strspn(from, kLetters);
 }
+
+int second_text_starts(const char* text, const char* beginning) {
+  return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+int second_text_next_line(const char* text, size_t at, second_text_line* out) {
+  if (text[at] == 0) return 0;
+  const size_t whole = strcspn(text + at, "\n"), indent = strspn(text + at, " ");
+  out->at = at + (indent < whole ? indent : whole);
+  out->bytes = at + whole - out->at;
+  const size_t kept = out->bytes < SECOND_LINE_BYTES ? out->bytes : 0;
+  memcpy(out->text, text + out->at, kept);
+  out->text[kept] = 0;
+  return 1;
+}
+
+void second_text_edit_lines(char** text, int (*edit)(const char* from, char* to, size_t room)) {
+  char to[SECOND_LINE_BYTES];
+  second_text_line from;
+  for (size_t at = 0; second_text_next_line(*text, at, &from);) {
+    at = from.at + from.bytes;
+    if (edit(from.text, to, sizeof to)) at = second_text_put(text, from.at, from.bytes, to);
+    if ((*text)[at] == '\n') ++at;
+  }
+}
+
+const char* second_text_value_of(const char* from, const char* declared) {
+  if (!second_text_starts(from, declared)) return NULL;
+  const char* equals = strstr(from, " = ");
+  return equals == NULL ? NULL : equals + 3;
+}

@@ -19,5 +19,23 @@ char* second_text_copy(const char* from, size_t bytes);
 size_t second_text_closed(const char* text, size_t at);
 // How long the name is that begins at `from`: letters, digits and '_'.
 size_t second_text_name(const char* from);
+int second_text_starts(const char* text, const char* beginning);
+
+// ---- lines
+
+enum { SECOND_LINE_BYTES = 4096 };
+
+// A line of the text without its indentation, for an edit of it.
+typedef struct second_text_line {
+  size_t at, bytes;
+  char text[SECOND_LINE_BYTES];
+} second_text_line;
+
+// The line behind the place `at`; 0 at the end. Lines that are too long come out empty.
+int second_text_next_line(const char* text, size_t at, second_text_line* out);
+// Asks `edit` for each line; 1: `to` is to be put in its place.
+void second_text_edit_lines(char** text, int (*edit)(const char* from, char* to, size_t room));
+// Where the value of a "const TYPE name = value;" begins; NULL if the line is none.
+const char* second_text_value_of(const char* from, const char* declared);
 
 #endif  // SECOND_TEXT_EDIT_H

@@ -89,14 +89,20 @@ static void leave_traces(void) {
   close(nowhere);
 }
 
-static int make_folder(work_folder* folder, char* message) {
+static int make_folder(work_folder* folder, int compiles, char* message) {
   leave_traces();
   const char* around = getenv("TMPDIR");
   if (around == NULL || *around == 0) around = "/tmp";
-  const int length = snprintf(folder->path, kPathBytes, "%s/second_XXXXXX", around);
-  if (length < 0 || length >= kPathBytes || mkdtemp(folder->path) == NULL) {
+  // One for the process's compilations, one after the other.
+  const int shared = compiles && second_makes(builds_share_a_folder);
+  const int length =
+      shared ? snprintf(folder->path, kPathBytes, "%s/second_%ld", around, (long)getpid())
+             : snprintf(folder->path, kPathBytes, "%s/second_XXXXXX", around);
+  const int named = length > 0 && length < kPathBytes;
+  if (!named || (shared ? mkdir(folder->path, 0700) != 0 && errno != EEXIST
+                        : mkdtemp(folder->path) == NULL)) {
     snprintf(message, SECOND_MESSAGE_BYTES, "cannot make a folder in %.200s: %s", around,
-             length >= kPathBytes ? "its path is too long" : strerror(errno));
+             named ? strerror(errno) : "its path is too long");
     return 0;
   }
   snprintf(folder->source, sizeof folder->source, "%s/kernels.c", folder->path);
@@ -204,7 +210,7 @@ second_result second_compile(const char* text, size_t text_bytes, void** code, s
   char path[kPathBytes];
   if (!find_compiler(path)) return no_compiler();
   work_folder folder;
-  if (!make_folder(&folder, message)) return second_failed(STRIA_UNAVAILABLE, 0, message);
+  if (!make_folder(&folder, 1, message)) return second_failed(STRIA_UNAVAILABLE, 0, message);
   int well =
       write_file(folder.source, text, text_bytes, message) && run_compiler(path, &folder, message);
   if (well) {
@@ -226,7 +232,7 @@ second_result second_code_load(const void* bytes, size_t size, second_code** cod
   // The loader wants a file, and takes one of a name that it has loaded for the same: so each has a
   // name of its own, for as long as it takes to load.
   work_folder folder;
-  if (!make_folder(&folder, message)) return second_failed(STRIA_UNAVAILABLE, 0, message);
+  if (!make_folder(&folder, 0, message)) return second_failed(STRIA_UNAVAILABLE, 0, message);
   second_code* made = malloc(sizeof *made);
   int well = made != NULL && write_file(folder.object, bytes, size, message);
   if (made == NULL) snprintf(message, SECOND_MESSAGE_BYTES, "no memory for code");

@@ -71,6 +71,9 @@ static stria_error* allocate_slot(stria_device* device, const stria_buffer_param
                                   stria_buffer** buffer) {
   stria_buffer_params given;
   acme_whole(&given, sizeof given, params);
+  if (given.memory.size > 0 && !acme_text_is(given.memory, "DRAM"))
+    return acme_error(STRIA_NOT_FOUND, "there are no buffers in '%.*s': they lie in 'DRAM'",
+                      (int)given.memory.size, given.memory.data);
   return acme_buffer_create(device, given.bytes, buffer);
 }
 

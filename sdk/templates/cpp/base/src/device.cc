@@ -15,8 +15,10 @@ sdk::Ref<sdk::Executor> AcmeDevice::create_executor(std::string_view) {
   return sdk::make<AcmeExecutor>(host(), queue_);
 }
 
-// `memory` names a memory unit of hw/npu.json that tensors of the program lie in. There is one.
-sdk::Ref<sdk::Buffer> AcmeDevice::allocate(uint64_t bytes, std::string_view) {
+// `memory` names a memory unit of hw/npu.json that tensors of the program lie in. There is one,
+// main_memory().
+sdk::Ref<sdk::Buffer> AcmeDevice::allocate(uint64_t bytes, std::string_view memory) {
+  must_be_main(memory);
   return sdk::make<AcmeBuffer>(host(), queue_, budget_, bytes);
 }
 

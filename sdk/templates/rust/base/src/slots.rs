@@ -149,7 +149,12 @@ unsafe extern "C" fn create_executor(device: *mut stria_device, _: stria_string,
 unsafe extern "C" fn allocate(device: *mut stria_device, params: *const stria_buffer_params, buffer: *mut *mut stria_buffer) -> *mut stria_error {
     slot(|| {
         let device = get::<Device, _>(device);
-        *buffer = handle(Buffer::new(&device.shared, &device.budget, whole(params).bytes)?);
+        let params = whole(params);
+        let memory = from_c(params.memory);
+        if !memory.is_empty() && memory != "DRAM" {
+            return Err(failure(STRIA_NOT_FOUND, format!("there are no buffers in '{memory}': they lie in 'DRAM'")));
+        }
+        *buffer = handle(Buffer::new(&device.shared, &device.budget, params.bytes)?);
         Ok(())
     })
 }
