@@ -23,7 +23,7 @@ void check_iterations(const std::vector<KernelCode>& kernels, const FoundDevice&
   const int64_t most = device.limits.loop_iterations;
   if (most == 0) return;
   for (const KernelCode& kernel : kernels) {
-    const double iterations = work_of_group(kernel).iterations;
+    const double iterations = work_of_group(kernel, GroupFacts()).iterations;
     if (iterations > static_cast<double>(most))
       throw sdk::Error(
           STRIA_OUT_OF_RANGE,

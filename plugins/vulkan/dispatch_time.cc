@@ -16,12 +16,6 @@ using semtree::ExprKind;
 using semtree::ExprRef;
 using semtree::Op;
 
-// A plain kernel reaches so much of a model's rates, which are the best that any may reach.
-constexpr double kReachedShare = 0.25;
-// In multiply-adds: divisions, remainders and roots; functions of mathematics.
-constexpr double kSlowOperation = 8;
-constexpr double kCall = 32;
-
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The least and the largest value that an index may have.
@@ -31,8 +25,9 @@ struct Range {
 
 class WorkCount {
  public:
-  WorkCount(const semtree::Function& function, int64_t matrix_lanes)
+  WorkCount(const semtree::Function& function, int64_t matrix_lanes, const GroupFacts& facts)
       : function_(function),
+        facts_(facts),
         matrix_lanes_(static_cast<double>(std::max<int64_t>(matrix_lanes, 1))),
         ranges_(function.vars.size()) {
     for (const auto& dim : function.grid) set(dim.var, 0, static_cast<double>(dim.size - 1));
@@ -80,7 +75,7 @@ class WorkCount {
     out.bytes += inside.bytes;
     out.iterations += inside.iterations;
   }
-  void add(const semtree::Barrier&, GroupWork& out) { out.operations += kSlowOperation; }
+  void add(const semtree::Barrier&, GroupWork& out) { out.operations += facts_.group_slow_factor; }
   void add(const semtree::SubgroupBarrier&, GroupWork& out) { out.operations += 1; }
   void add(const semtree::Instruction& instruction, GroupWork& out) {
     for (const auto& operand : instruction.operands)
@@ -139,14 +134,14 @@ class WorkCount {
     }
   }
 
-  static double operations(const ExprRef& expr) {
+  double operations(const ExprRef& expr) const {
     if (!expr) return 0;
     double out = 0;
     for (const ExprRef& argument : expr->args) out += operations(argument);
     const int lanes = expr->args.empty() ? 1 : std::max(expr->type.lanes, widest(*expr));
     if (expr->kind == ExprKind::operation) return out + lanes * weight(*expr);
     if (expr->kind == ExprKind::convert || expr->kind == ExprKind::reduce) return out + lanes;
-    if (expr->kind == ExprKind::call) return out + lanes * kCall;
+    if (expr->kind == ExprKind::call) return out + lanes * facts_.group_call_factor;
     return out;
   }
   static int widest(const Expr& expr) {
@@ -154,12 +149,12 @@ class WorkCount {
     for (const ExprRef& argument : expr.args) out = std::max(out, argument->type.lanes);
     return out;
   }
-  static double weight(const Expr& expr) {
+  double weight(const Expr& expr) const {
     switch (expr.op) {
       case Op::sqrt:
       case Op::div:
       case Op::rem:
-      case Op::floor_div: return kSlowOperation;
+      case Op::floor_div: return facts_.group_slow_factor;
       default: return byte_size(expr.type.scalar) > 4 ? 2 : 1;
     }
   }
@@ -207,14 +202,15 @@ class WorkCount {
   }
 
   const semtree::Function& function_;
+  const GroupFacts& facts_;
   const double matrix_lanes_;  // of a subgroup
   std::vector<Range> ranges_;  // of each variable
 };
 
 }  // namespace
 
-GroupWork work_of_group(const KernelCode& kernel) {
-  GroupWork out = WorkCount(kernel.function, kernel.matrix_lanes).of(kernel.function.body);
+GroupWork work_of_group(const KernelCode& kernel, const GroupFacts& facts) {
+  GroupWork out = WorkCount(kernel.function, kernel.matrix_lanes, facts).of(kernel.function.body);
   out.operations *= static_cast<double>(kernel.group_lanes);
   out.bytes *= static_cast<double>(kernel.group_lanes);
   return out;
@@ -222,6 +218,7 @@ GroupWork work_of_group(const KernelCode& kernel) {
 
 ModelRates rates_of(const HardwareModel& model) {
   ModelRates out;
+  out.facts = model.group_facts();
   for (const ExecutionUnit& unit : model.executors) {
     if (unit.ops_per_cycle <= 0) continue;
     const double clock_mhz = unit.clock_mhz > 0 ? unit.clock_mhz : model.clock_mhz;
@@ -244,7 +241,7 @@ double predicted_group_ns(const GroupWork& work, const ModelRates& rates) {
   double out = 0;
   if (rates.operations_per_ns > 0) out = work.operations / rates.operations_per_ns;
   if (rates.bytes_per_ns > 0) out = std::max(out, work.bytes / rates.bytes_per_ns);
-  return out / kReachedShare;
+  return out / rates.facts.group_reached_part;
 }
 
 }  // namespace stria::vulkan

@@ -17,13 +17,14 @@ struct GroupWork {
   double bytes = 0;       // of tensors, without any caches
   double iterations = 0;  // of all loops, by one lane
 };
-GroupWork work_of_group(const KernelCode& kernel);
+GroupWork work_of_group(const KernelCode& kernel, const GroupFacts& facts);
 
 // What all of a device does together, by its model.
 struct ModelRates {
   double operations_per_ns = 0;  // 0: not known
   double bytes_per_ns = 0;       // 0: not known
   int64_t units = 1;             // groups that run at the same time at least
+  GroupFacts facts;              // what slow operations take; the part of the rates that is reached
 };
 ModelRates rates_of(const HardwareModel& model);
 

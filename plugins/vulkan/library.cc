@@ -25,7 +25,8 @@ VulkanKernel::VulkanKernel(Context& context, KernelCode code, const Features& fe
       id_(next_id()),
       push_bytes_(vulkan::push_bytes(code_)) {
   if (context.cuts_dispatches())
-    predicted_group_ns_ = predicted_group_ns(work_of_group(code_), context.rates());
+    predicted_group_ns_ =
+        predicted_group_ns(work_of_group(code_, context.rates().facts), context.rates());
 }
 
 double VulkanKernel::group_ns() const {

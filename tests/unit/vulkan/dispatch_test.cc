@@ -52,7 +52,7 @@ KernelCode loop_kernel(const ExprRef& lower, const ExprRef& upper) {
 
 // Loads that the loop makes in a group.
 double loads(const ExprRef& lower, const ExprRef& upper) {
-  return work_of_group(loop_kernel(lower, upper)).bytes / 4 / 64;
+  return work_of_group(loop_kernel(lower, upper), GroupFacts()).bytes / 4 / 64;
 }
 
 // What a subgroup does together is shared out among its lanes.
@@ -61,7 +61,7 @@ TEST(DispatchTime, CountsWhatSubgroupsDoWithMatrices) {
   kernel.function = test::MatrixKernel{}.function();
   kernel.group_lanes = kernel.function.group_lanes;
   kernel.matrix_lanes = 32;
-  const GroupWork all = work_of_group(kernel);
+  const GroupWork all = work_of_group(kernel, GroupFacts());
   // B, A, the bias of each subgroup, R.
   EXPECT_EQ(all.bytes, 2 * 256 * 2 + 4 * 256 * 2 + 2 * 256 * 4 + 2 * 256 * 4);
   semtree::walk(kernel.function.body, [](semtree::Statement& statement) {
@@ -71,7 +71,7 @@ TEST(DispatchTime, CountsWhatSubgroupsDoWithMatrices) {
       });
   });
   // Two steps of two subgroups.
-  EXPECT_EQ(all.operations - work_of_group(kernel).operations, 4 * 16 * 16 * 16);
+  EXPECT_EQ(all.operations - work_of_group(kernel, GroupFacts()).operations, 4 * 16 * 16 * 16);
 }
 
 TEST(DispatchTime, CountsLoopsByTheirBounds) {
@@ -93,7 +93,8 @@ TEST(DispatchTime, CountsLoopsByTheirBounds) {
   EXPECT_EQ(loads(number(0), binary(Op::min, unknown, number(5))), 5);
   EXPECT_EQ(loads(number(0), unknown), 1);
   // A load, a multiply-add and a step of the loop, of each lane.
-  EXPECT_EQ(work_of_group(loop_kernel(number(0), number(10))).operations, 10 * 3 * 64);
+  EXPECT_EQ(work_of_group(loop_kernel(number(0), number(10)), GroupFacts()).operations,
+            10 * 3 * 64);
 }
 
 TEST(DispatchTime, WeighsOperations) {
@@ -101,7 +102,7 @@ TEST(DispatchTime, WeighsOperations) {
     KernelCode kernel;
     kernel.function.vars = {{"x", {value->type.scalar, value->type.lanes}}};
     kernel.function.body.push_back({semtree::Let{0, value}});
-    return work_of_group(kernel).operations;
+    return work_of_group(kernel, GroupFacts()).operations;
   };
   const ExprRef x = semtree::variable(0, kFloat);
   EXPECT_EQ(operations(binary(Op::add, x, x)), 1);
