@@ -264,6 +264,35 @@ std::string HardwareModel::explain() const {
   return out;
 }
 
+std::string HardwareModel::explain_calibration() const {
+  const std::map<std::string, std::string> kinds = {
+      {"core", "of a core with vector registers"},
+      {"group", "of a unit that runs groups of lanes"}};
+  const std::vector<CalibrationFact>& facts = calibration_facts();
+  size_t name_width = 0;
+  for (const CalibrationFact& fact : facts)
+    name_width = std::max(name_width, std::string_view(fact.name).size());
+  std::string out;
+  for (const auto& [kind, heading] : kinds) {
+    out += fmt::format("{}calibration {} (default; what a unit has of its own)\n",
+                       out.empty() ? "" : "\n", heading);
+    for (const CalibrationFact& fact : facts) {
+      if (fact.kind != kind) continue;
+      out += fmt::format("{:<{}}  {:<6.6g}  {}: {}\n", fact.name, name_width, fact.initial,
+                         fact.unit, fact.meaning);
+      for (const ExecutionUnit& unit : executors) {
+        const auto own =
+            origins_.find(fmt::format("/exec_units/{}/calibration/{}", unit.name, fact.name));
+        if (own == origins_.end()) continue;
+        UnitCalibration calibration = unit.calibration;
+        out += fmt::format("{:<{}}  {:<6.6g}  {} ({})\n", "", name_width, fact.in(calibration),
+                           unit.name, own->second.to_string());
+      }
+    }
+  }
+  return out;
+}
+
 Result<HardwareModel> load_hardware_model(const SourceText& file, const TemplateSettings& settings,
                                           std::string_view device_json,
                                           const std::vector<SourceText>& overlay_files) {

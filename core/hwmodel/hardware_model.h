@@ -251,6 +251,9 @@ class HardwareModel {
   std::string to_string() const;
   // A line for each field: pointer, value, origin, source. Sorted by pointer.
   std::string explain() const;
+  // Every number that a calibration may have (calibration.h), a line each: its default, the value
+  // of each unit that has its own, with where it is from, and what it means.
+  std::string explain_calibration() const;
 
  private:
   friend Result<HardwareModel> load_hardware_model(const SourceText&, const TemplateSettings&,

@@ -110,5 +110,23 @@ TEST_F(Hw, MistakesNameLineAndPath) {
   expect(1, "hw t.json", "t.json:2:19: error: 'CLOK' is not set");
 }
 
+// What a unit has of its own stands below the default, with its place.
+TEST_F(Hw, PrintsWhatCostsKnowOfUnits) {
+  folder_.write("c.json",
+                "{\n\"exec_units\": {\"CORE\": {\"count\": 1,\n"
+                "  \"calibration\": {\"load_factor\": 3.5}}}}\n");
+  const std::string out = out_of("hw c.json --calibration");
+  EXPECT_THAT(out, AllOf(HasSubstr("calibration of a core with vector registers"),
+                         HasSubstr("calibration of a unit that runs groups of lanes"),
+                         HasSubstr("times: the same of loads\n")));
+  const size_t at = out.find("\nload_factor ");
+  ASSERT_NE(at, std::string::npos) << out;
+  const size_t next = out.find('\n', at + 1);
+  EXPECT_THAT(out.substr(next, out.find('\n', next + 1) - next),
+              AllOf(HasSubstr(" 3.5 "), HasSubstr("CORE (c.json:3)")));
+  EXPECT_EQ(out.find("CORE"), out.rfind("CORE")) << "more than one number is CORE's own";
+  expect(2, "hw c.json --calibration --json", "--json excludes --calibration");
+}
+
 }  // namespace
 }  // namespace stria::end_to_end

@@ -404,7 +404,10 @@ void define(CLI::App* app, HwOptions& options) {
       ->type_name("SEL");
   add_repeated(app, "--set", options.settings, "parameter of the model", "NAME=VALUE");
   add_hw(app);
-  app->add_flag("--json", options.json, "print the merged model as JSON");
+  CLI::Option* json = app->add_flag("--json", options.json, "print the merged model as JSON");
+  app->add_flag("--calibration", options.calibration,
+                "print what costs know of units beside their rates: defaults, and the model's own")
+      ->excludes(json);
   app->add_flag("--require-sources", options.require_sources,
                 "fail if the model does not say of a number where it is from");
   app->footer(
@@ -417,7 +420,8 @@ void define(CLI::App* app, HwOptions& options) {
       "\n\nExamples:\n"
       "  stria hw accelerator.json\n"
       "  stria hw accelerator.json --set NUM_SRAM=16 --json\n"
-      "  stria hw --device llvm_cpu");
+      "  stria hw --device llvm_cpu\n"
+      "  stria hw --device llvm_cpu --calibration");
 }
 
 void define(CLI::App* app, CalibrateCommand& options) {

@@ -64,6 +64,10 @@ Outcome hw(const HwOptions& options) {
                      invalid_argument("{} of the model's numbers {} no source: {}", missing.size(),
                                       missing.size() == 1 ? "has" : "have", join(missing, ", ")));
   }
+  if (options.calibration) {
+    std::fputs(model.explain_calibration().c_str(), stdout);
+    return Outcome();
+  }
   std::fputs((options.json ? model.to_string() : model.explain() + parameters).c_str(), stdout);
   return Outcome();
 }

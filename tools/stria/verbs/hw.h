@@ -16,6 +16,7 @@ struct HwOptions {
   std::string device;
   std::vector<std::string> settings;  // NAME=VALUE
   bool json = false;
+  bool calibration = false;
   bool require_sources = false;
 };
 Outcome hw(const HwOptions& options);
