@@ -53,23 +53,49 @@ void set_spread(HardwareModel& model, const std::string& unit_pointer, double sp
   }
 }
 
-// Rates that were fitted above count. What a fit to noise gains is no gain.
-Status fit_tiles(const TileChoices& tiles, const HardwareModel& own,
-                 const std::vector<FittedNumber>& numbers, HardwareModel& model, Calibration& out) {
-  if (tiles.empty()) return Status();
-  STRIA_ASSIGN(out.tiles_before, tiles.error_of(own));
-  STRIA_ASSIGN(const double loss, tiles.loss_of(model));
-  HardwareModel fitted = model;
+// The model with numbers fitted to these programs.
+Result<HardwareModel> fitted_to(const TileChoices& tiles, TileChoices::Programs of,
+                                const HardwareModel& model,
+                                const std::vector<FittedNumber>& numbers) {
+  HardwareModel out = model;
   Status failed;
-  descend(fitted, numbers, kTileRounds, [&] {
-    const Result<double> now = tiles.loss_of(fitted);
+  descend(out, numbers, kTileRounds, [&] {
+    const Result<double> now = tiles.loss_of(out, of);
     if (!now.ok()) failed = now.status();
     return now.ok() ? kTilesWeight * *now : INFINITY;
   });
   STRIA_RETURN_IF_ERROR(failed);
-  STRIA_ASSIGN(const double now, tiles.loss_of(fitted));
-  if (now < loss - kLeastGain)
-    for (const FittedNumber& number : numbers) number.in(model) = number.in(fitted);
+  return out;
+}
+
+// How much the loss of programs falls whose times the fit did not see: each half with what is
+// fitted to the other one. What fits noise gains nothing here.
+Result<double> gain_on_others(const TileChoices& tiles, const HardwareModel& model,
+                              const std::vector<FittedNumber>& numbers) {
+  using enum TileChoices::Programs;
+  double out = 0;
+  for (const auto& [seen, other] : {std::pair(even, odd), std::pair(odd, even)}) {
+    STRIA_ASSIGN(const HardwareModel fitted, fitted_to(tiles, seen, model, numbers));
+    STRIA_ASSIGN(const double before, tiles.loss_of(model, other));
+    STRIA_ASSIGN(const double after, tiles.loss_of(fitted, other));
+    out += (before - after) / 2;
+  }
+  return out;
+}
+
+// Rates that were fitted above count.
+Status fit_tiles(const TileChoices& tiles, const HardwareModel& own,
+                 const std::vector<FittedNumber>& numbers, HardwareModel& model, Calibration& out) {
+  if (tiles.empty()) return Status();
+  STRIA_ASSIGN(out.tiles_before, tiles.error_of(own));
+  STRIA_ASSIGN(const double gain, gain_on_others(tiles, model, numbers));
+  out.tiles_fitted = gain > kLeastGain;
+  if (out.tiles_fitted) {
+    STRIA_ASSIGN(const HardwareModel fitted,
+                 fitted_to(tiles, TileChoices::Programs::all, model, numbers));
+    HardwareModel from = fitted;
+    for (const FittedNumber& number : numbers) number.in(model) = number.in(from);
+  }
   STRIA_ASSIGN(out.tiles_after, tiles.error_of(model));
   return Status();
 }

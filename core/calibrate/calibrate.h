@@ -39,6 +39,8 @@ struct Calibration {
   FitError before, after;
   // Of what the pipeline chooses by the model, for units with vector registers.
   ChoiceError tiles_before, tiles_after;
+  // Fitted numbers chose better for programs that they were not fitted to. If not, they stay out.
+  bool tiles_fitted = false;
   struct Change {
     std::string pointer;
     double before = 0, after = 0;

@@ -107,10 +107,13 @@ Result<TileChoices> TileChoices::measure(const Device& device,
   return out;
 }
 
-Result<std::vector<std::vector<double>>> TileChoices::in_order(const HardwareModel& model) const {
+Result<std::vector<std::vector<double>>> TileChoices::in_order(const HardwareModel& model,
+                                                               Programs of) const {
   STRIA_ASSIGN(const Pipeline pipeline, Inside::pipeline(*device_, model, kAllTiles));
   std::vector<std::vector<double>> out;
-  for (const Timed& program : programs_) {
+  for (size_t p = 0; p < programs_.size(); ++p) {
+    if (of != Programs::all && (p % 2 == 0) != (of == Programs::even)) continue;
+    const Timed& program = programs_[p];
     Measure known;
     known.times = [&](const Measure::Programs& candidates) {
       std::vector<double> times;
@@ -133,7 +136,7 @@ double TileChoices::unsteady_part() const {
 }
 
 Result<ChoiceError> TileChoices::error_of(const HardwareModel& model) const {
-  STRIA_ASSIGN(const auto choices, in_order(model));
+  STRIA_ASSIGN(const auto choices, in_order(model, Programs::all));
   ChoiceError out;
   double logs = 0;
   for (const std::vector<double>& times : choices) {
@@ -146,8 +149,8 @@ Result<ChoiceError> TileChoices::error_of(const HardwareModel& model) const {
   return out;
 }
 
-Result<double> TileChoices::loss_of(const HardwareModel& model) const {
-  STRIA_ASSIGN(const auto choices, in_order(model));
+Result<double> TileChoices::loss_of(const HardwareModel& model, Programs of) const {
+  STRIA_ASSIGN(const auto choices, in_order(model, of));
   double out = 0;
   for (const std::vector<double>& times : choices) {
     const double best = *std::min_element(times.begin(), times.end());

@@ -23,6 +23,9 @@ struct ChoiceError {
 
 class TileChoices {
  public:
+  // Which programs count. The halves take turns in the set's order.
+  enum class Programs { all, even, odd };
+
   // Times the tiles of each program for about `seconds` together, besides compiling: of the first
   // programs, if there is little time. Those that the device cannot compile or run are left out.
   // `device` is borrowed. A device whose pipeline times no candidates has none.
@@ -39,7 +42,7 @@ class TileChoices {
   // The same as one number that gets less if good tiles come nearer to the front: the mean over
   // choices of log(time / the best time) of the first tiles by cost, of which the first counts
   // most; what is beyond a twelfth counts five times.
-  Result<double> loss_of(const HardwareModel& model) const;
+  Result<double> loss_of(const HardwareModel& model, Programs of = Programs::all) const;
 
  private:
   explicit TileChoices(const Device& device) : device_(&device) {}
@@ -51,7 +54,7 @@ class TileChoices {
     Nanoseconds times;
   };
   // Times of each choice's tiles, in the order of their cost by the model.
-  Result<std::vector<std::vector<double>>> in_order(const HardwareModel& model) const;
+  Result<std::vector<std::vector<double>>> in_order(const HardwareModel& model, Programs of) const;
 
   const Device* device_;
   std::vector<Timed> programs_;

@@ -53,6 +53,11 @@ TEST(TileChoices, JudgesTheChoiceByAModel) {
   ASSERT_TRUE(loss.ok()) << loss.status().to_string();
   EXPECT_GE(*loss, 0);
   EXPECT_EQ(*loss, *tiles->loss_of(own));
+  // A choice in each half.
+  EXPECT_NEAR(2 * *loss,
+              *tiles->loss_of(own, TileChoices::Programs::even) +
+                  *tiles->loss_of(own, TileChoices::Programs::odd),
+              1e-12);
   // To whom tiles cost nothing and loads all, other tiles are good.
   HardwareModel other = own;
   for (ExecutionUnit& unit : other.executors) {

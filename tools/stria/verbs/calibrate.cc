@@ -79,9 +79,12 @@ std::string describe(const calibrate::Calibration& of, bool all) {
   if (of.tiles_after.choices > 0)
     out += fmt::format(
         "tiles chosen by the model, over the best of all: before {:.3f}, at worst {:.3f}; now "
-        "{:.3f}, at worst {:.3f}\n",
+        "{:.3f}, at worst {:.3f}{}\n",
         of.tiles_before.geomean, of.tiles_before.worst, of.tiles_after.geomean,
-        of.tiles_after.worst);
+        of.tiles_after.worst,
+        of.tiles_fitted ? ""
+                        : "; what tiles are chosen by stays, since no fit to one half of the "
+                          "programs helped the other");
   for (const std::string& program : of.left_out) out += "left out: " + program + "\n";
   return out;
 }
