@@ -6,6 +6,7 @@
 
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
+#include "stria/hwmodel/machine_roles.h"
 #include "stria/pass/made_tags.h"
 #include "stria/pass/pipeline.h"
 #include "stria/template/json_text.h"
@@ -243,7 +244,7 @@ class PipelineParser {
   }
 
   const PipelineSource& source_;
-  const json& shared_;  // `hw` and `tune`
+  const json& shared_;  // `hw`, `machine` and `tune`
   const PassRegistry& registry_;
   Pipeline pipeline_;
   std::map<std::string, std::string> named_;  // a name that a step was given -> where
@@ -261,7 +262,9 @@ Result<Pipeline> parse_pipeline(const PipelineSource& source, const TemplateSett
   // How many candidates are timed where the pipeline chooses; the runtime's, no parameter.
   if (!values.contains("tune")) values["tune"] = 0;
   values["hw"] = model.merged();
-  const json shared = {{"hw", values["hw"]}, {"tune", values["tune"]}};
+  values["machine"] = roles_json(roles_of(model));
+  const json shared = {
+      {"hw", values["hw"]}, {"machine", values["machine"]}, {"tune", values["tune"]}};
   return PipelineParser(source, shared, registry).parse(values);
 }
 

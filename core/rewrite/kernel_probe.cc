@@ -43,6 +43,13 @@ int64_t KernelProbe::pipeline_depth(const std::string& unit) const {
   return depth == depths->end() ? 0 : depth->second;
 }
 
+int64_t KernelProbe::instances(const stripe::LocationUnit& unit) const {
+  const auto* counts = rules_.options(nullptr).units;
+  if (!counts || !unit.units.empty()) return 1;
+  const auto count = counts->find(unit.name);
+  return count == counts->end() ? 1 : std::max<int64_t>(1, count->second);
+}
+
 // A temporary that the kernel reads was written by other kernels, so it becomes an input of the
 // probe.
 void KernelProbe::hand_in(const stripe::Block& kernel, stripe::Refinement& temporary) {

@@ -34,8 +34,11 @@ class KernelProbe {
   // Which rule the kernel of the last question broke.
   const Refusal& broken() const { return broken_; }
 
-  // How many points the unit may have under way; 0: the model does not say.
+  // How many points an instance of the unit may have under way; 0: the model does not say.
   int64_t pipeline_depth(const std::string& unit) const;
+  // Over how many instances the points of a block there are spread: all of them if the location has
+  // no number.
+  int64_t instances(const stripe::LocationUnit& unit) const;
 
  private:
   // Makes a program that holds only the kernel.

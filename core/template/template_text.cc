@@ -463,7 +463,7 @@ Result<std::set<std::string>> template_parameters(const SourceText& source) {
 
 Result<std::set<std::string>> settable_parameters(const SourceText& source) {
   STRIA_ASSIGN(std::set<std::string> out, template_parameters(source));
-  for (const char* given : {"hw", "device", "tune"}) out.erase(given);
+  for (const char* given : {"hw", "device", "machine", "tune"}) out.erase(given);
   return out;
 }
 

@@ -7,27 +7,31 @@
 #include "stria/rewrite/kernel_memo.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/panel_chain.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::cost {
 namespace {
 
-// For each view of the block, the bytes of its tensor: of the refinement that the section has, or
-// of an allocation inside the kernel.
-std::vector<int64_t> tensor_bytes(const stripe::Program& program, const stripe::Block& block) {
-  std::vector<int64_t> out;
+// For each view of the block its tensor: the refinement that the section has, or an allocation
+// inside the kernel.
+std::vector<StagedTensor> tensors(const stripe::Program& program, const stripe::Block& block) {
+  std::vector<StagedTensor> out;
   const std::vector<const stripe::Block*> path = passes::path_to(program, block);
   for (const stripe::Refinement& view : block.refs) {
     if (view.dir == stripe::RefDir::none) continue;
     const stripe::Refinement* ref = &view;
+    bool of_section = false;
     for (size_t p = path.size(); p > 0 && ref->dir != stripe::RefDir::none; --p) {
       const stripe::Block* around = path[p - 1];
       if (around == &block) continue;
       const stripe::Refinement* behind = around->find_ref(ref->from);
       if (!behind) break;
       ref = behind;
-      if (around == program.main() || around == program.prologue()) break;
+      of_section = around == program.main() || around == program.prologue();
+      if (of_section) break;
     }
-    out.push_back(ref->shape.element_count() * byte_size(ref->shape.type));
+    out.push_back({ref->shape.element_count() * byte_size(ref->shape.type),
+                   of_section && ref->dir == stripe::RefDir::none});
   }
   return out;
 }
@@ -40,14 +44,14 @@ class StagedOfBlock final : public BlockCost {
         filter_(filter),
         memory_(question.memory),
         rates_(std::move(rates)),
-        tensor_bytes_(tensor_bytes(question.program, question.block)) {}
+        tensors_(tensors(question.program, question.block)) {}
   // It also looks at types, operations and layouts.
   std::unique_ptr<CostKey> key() const override {
-    using Key = std::pair<std::vector<int64_t>, stripe::Block>;
-    return std::make_unique<KeyOf<Key>>(Key(tensor_bytes_, passes::nameless(source_)));
+    using Key = std::pair<std::vector<StagedTensor>, stripe::Block>;
+    return std::make_unique<KeyOf<Key>>(Key(tensors_, passes::nameless(source_)));
   }
   Refusal start() override {
-    Result<StagedKernel> kernel = StagedKernel::make(source_, tensor_bytes_, rates_);
+    Result<StagedKernel> kernel = StagedKernel::make(source_, tensors_, rates_);
     if (!kernel.ok()) return kernel.status().message();
     kernel_.emplace(*std::move(kernel));
     return Refusal::none();
@@ -66,6 +70,15 @@ class StagedOfBlock final : public BlockCost {
     return OverLimit{fmt::format("what a bank of {} has left for '{}'", memory_, missing->view),
                      "bytes", missing->bytes, missing->left};
   }
+  TileMarks marks(const Tile& tile) const override {
+    TileMarks out;
+    const StagedTime time = kernel_->time(tile);
+    if (time.tiles < 2 || time.cost == kDoesNotFit) return out;
+    out.outer.set(stripe::tag::kTilesUnderWay, time.under_way);
+    for (size_t view : time.in_parts)
+      out.views.emplace_back(view, stripe::Tags()).second.set(stripe::tag::kTileByTile);
+    return out;
+  }
 
  private:
   const TiledBlock& block_;
@@ -73,7 +86,7 @@ class StagedOfBlock final : public BlockCost {
   const TileFilter& filter_;
   const std::string& memory_;
   const StagedRates rates_;
-  const std::vector<int64_t> tensor_bytes_;
+  const std::vector<StagedTensor> tensors_;
   std::optional<StagedKernel> kernel_;  // from start() on
 };
 

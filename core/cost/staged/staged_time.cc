@@ -10,6 +10,7 @@
 
 #include "stria/base/text.h"
 #include "stria/cost/block/part_choice.h"
+#include "stria/cost/block/tile.h"
 #include "stria/cost/block/unit_operation.h"
 #include "stria/hwmodel/bus_ways.h"
 
@@ -117,7 +118,9 @@ Result<StagedRates> staged_rates(const HardwareModel& model, const StagedUnits& 
                   ? std::max<int64_t>(1, out.unit->pipeline_depth)
                   : 2;
   out.spread = units.spread;
-  out.instances = static_cast<double>(std::max<int64_t>(1, out.unit->count));
+  const int64_t instances = std::max<int64_t>(1, out.unit->count);
+  out.instances = static_cast<double>(instances);
+  if (!out.spread) out.depth = saturating_product(out.depth, instances);
   STRIA_ASSIGN(const FoundWay in, find_way(model, *transfer, *global, *scratchpad));
   STRIA_ASSIGN(const FoundWay back, find_way(model, *transfer, *scratchpad, *global));
   out.in = in.way;
@@ -149,12 +152,9 @@ Result<StagedRates> staged_rates(const HardwareModel& model, const StagedUnits& 
   return out;
 }
 
-StagedKernel::StagedKernel(const stripe::Block& block, std::vector<int64_t> tensor_bytes,
+StagedKernel::StagedKernel(const stripe::Block& block, std::vector<StagedTensor> tensors,
                            const StagedRates& rates)
-    : probe_(block),
-      tiled_(tiled_block(block)),
-      tensor_bytes_(std::move(tensor_bytes)),
-      rates_(&rates) {
+    : probe_(block), tiled_(tiled_block(block)), tensors_(std::move(tensors)), rates_(&rates) {
   for (const TiledBlock::Index& index : tiled_.indices)
     for (size_t i = 0; i < block.idxs.size(); ++i)
       if (block.idxs[i].name == index.name) at_.push_back(i);
@@ -174,9 +174,9 @@ StagedKernel::StagedKernel(const stripe::Block& block, std::vector<int64_t> tens
 }
 
 Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
-                                        std::vector<int64_t> tensor_bytes,
+                                        std::vector<StagedTensor> tensors,
                                         const StagedRates& rates) {
-  StagedKernel out(block, std::move(tensor_bytes), rates);
+  StagedKernel out(block, std::move(tensors), rates);
   BlockWork work = work_of(block);
   if (const auto& array = rates.unit->systolic) {
     // Every element of the array works in every cycle.
@@ -190,7 +190,7 @@ Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
   const std::vector<Move> whole = out.moves();
   out.scratchpad_banks_ = out.places(whole, std::vector<bool>(whole.size(), false), 1);
   if (!out.scratchpad_banks_.empty() && !rates.spread)
-    out.all_in_scratchpad_ = out.all_in_scratchpad(out.tiled_.ranges());
+    out.one_operation_ = out.all_in_scratchpad(out.tiled_.ranges(), whole);
   return out;
 }
 
@@ -222,7 +222,8 @@ std::vector<StagedKernel::Move> StagedKernel::moves() const {
     Move& move = out.emplace_back();
     move.bytes = lines(footprint);
     move.held = footprint.bytes;
-    move.whole = static_cast<double>(tensor_bytes_[out.size() - 1]);
+    move.whole = static_cast<double>(tensors_[out.size() - 1].bytes);
+    move.temporary = tensors_[out.size() - 1].temporary;
     move.reads = ref.dir != stripe::RefDir::out;
     move.writes = ref.dir != stripe::RefDir::in;
     // In the scratchpad a tile lies packed.
@@ -312,6 +313,7 @@ double StagedKernel::transfers(const std::vector<Move>& moves, const std::vector
   double one_by_one = 0, longest = 0, bytes = 0;
   for (size_t v = 0; v < moves.size(); ++v) {
     if (!which[v] || !(writes ? moves[v].writes : moves[v].reads)) continue;
+    if (whole && moves[v].temporary) continue;
     const double moved = whole ? moves[v].whole : moves[v].bytes;
     const double takes = way.latency + (way.bytes > 0 ? std::ceil(moved / way.bytes) : 0);
     one_by_one += takes;
@@ -352,6 +354,7 @@ StagedKernel::Operation StagedKernel::operation(const Tile& tile, std::vector<Mo
   Operation out;
   out.parts = parts;
   out.part_takes = overhead + computes;
+  out.port = port;
   for (const Move& move : moves) out.part_bytes += move.operand / parts;
   out.takes = rounds * overhead + std::max(rounds * computes, port);
   // Tiles with fewer parts than there are instances run as a whole beside each other. Others fill
@@ -396,53 +399,44 @@ void StagedKernel::share_port(const Operation& operation, StagedTime& time) cons
   time.operation = std::max(time.operation, takes);
 }
 
-// One operation for each tile, one after the other.
-StagedTime StagedKernel::all_in_scratchpad(const Tile& tile) const {
+int64_t StagedKernel::most_under_way(const std::vector<Move>& moves,
+                                     const std::vector<bool>& in_parts, double tiles) const {
+  int64_t fits_with = 0,
+          too_many = static_cast<int64_t>(std::min(tiles, static_cast<double>(rates_->depth))) + 1;
+  // Mostly there is room for all, or for none.
+  for (int64_t next = too_many - 1; fits_with + 1 < too_many; next = (fits_with + too_many) / 2)
+    (fits(moves, in_parts, next) ? fits_with : too_many) = next;
+  return fits_with;
+}
+
+StagedTime StagedKernel::all_in_scratchpad(const Tile& tile, std::vector<Move> parts) const {
   StagedTime out;
-  set(tile);
-  std::vector<Move> parts = moves();
   const std::vector<bool> once(parts.size(), true);
-  out.under_way = 1;
   out.tiles = tiles_of(tiled_, tile);
+  out.under_way = rates_->spread ? 1 : static_cast<int64_t>(std::min(out.tiles, rates_->instances));
   out.whole = transfers(parts, once, false, true) + transfers(parts, once, true, true);
-  out.operation = out.period =
-      operation(tile, parts, std::vector<bool>(parts.size(), false), scratchpad_banks_).takes;
-  out.cycles = out.cost = out.whole + out.tiles * out.operation;
+  const Operation operation =
+      this->operation(tile, parts, std::vector<bool>(parts.size(), false), scratchpad_banks_);
+  out.operation = operation.takes;
+  const auto beside = static_cast<double>(out.under_way);
+  out.period = std::max(operation.takes / beside, operation.port);
+  out.cycles = out.cost = out.whole + std::max(std::ceil(out.tiles / beside) * operation.takes,
+                                               out.tiles * operation.port);
   return out;
 }
 
-StagedTime StagedKernel::time(const Tile& tile) const {
-  if (!scratchpad_banks_.empty())
-    return rates_->spread ? all_in_scratchpad(tile) : all_in_scratchpad_;
+StagedTime StagedKernel::tile_by_tile(const Tile& tile, std::vector<Move> parts,
+                                      const std::vector<bool>& in_parts, int64_t under_way) const {
   StagedTime out;
-  set(tile);
-  std::vector<Move> parts = moves();
   out.tiles = tiles_of(tiled_, tile);
-  out.cycles = out.cost = kNone;
-  if (out.tiles < 2) return out;
-  std::vector<size_t> by_size(parts.size());
-  std::iota(by_size.begin(), by_size.end(), size_t{0});
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [&](size_t a, size_t b) { return parts[a].whole > parts[b].whole; });
-  std::vector<bool> in_parts(parts.size(), false);
-  auto room = static_cast<int64_t>(std::min(out.tiles, static_cast<double>(rates_->depth)));
-  bool fit = false;
-  for (size_t v : by_size) {
-    if (parts[v].reads && parts[v].writes) continue;
-    in_parts[v] = true;
-    fit = fits(parts, in_parts, room);
-    if (fit) break;
-  }
-  while (!fit && room > 1) fit = fits(parts, in_parts, --room);
-  if (!fit) return out;
-  out.under_way = room;
+  out.under_way = under_way;
   std::vector<bool> once;
   for (size_t v = 0; v < parts.size(); ++v) {
     once.push_back(!in_parts[v]);
     if (in_parts[v]) out.in_parts.push_back(v);
   }
   out.whole = transfers(parts, once, false, true) + transfers(parts, once, true, true);
-  const std::vector<size_t> banks = places(parts, in_parts, room);
+  const std::vector<size_t> banks = places(parts, in_parts, under_way);
   const Operation operation = this->operation(tile, parts, in_parts, banks);
   out.operation = operation.takes;
   out.bring = transfers(parts, in_parts, false, false);
@@ -452,14 +446,63 @@ StagedTime StagedKernel::time(const Tile& tile) const {
   out.period =
       std::max({operation.busy,
                 rates_->in_turns ? out.bring + out.take_away : std::max(out.bring, out.take_away),
-                ports(parts, banks, in_parts), one / static_cast<double>(room)});
+                ports(parts, banks, in_parts), one / static_cast<double>(under_way)});
   out.cycles = out.whole + one + (out.tiles - 1) * out.period;
   out.cost = out.cycles + kHidden * out.tiles * (out.bring + out.take_away);
+  // Whoever reads a temporary that does not stay has to bring it.
+  std::vector<bool> gone(parts.size(), false);
+  for (size_t v = 0; v < parts.size(); ++v)
+    if (in_parts[v] && parts[v].temporary && parts[v].writes) {
+      gone[v] = true;
+      parts[v].temporary = false;
+      parts[v].reads = true;
+    }
+  out.cost += transfers(parts, gone, false, true);
+  return out;
+}
+
+StagedTime StagedKernel::time(const Tile& tile) const {
+  set(tile);
+  const std::vector<Move> parts = moves();
+  StagedTime out;
+  out.tiles = tiles_of(tiled_, tile);
+  out.cycles = out.cost = kNone;
+  if (!scratchpad_banks_.empty()) {
+    if (!rates_->spread) {
+      const double tiles = out.tiles;
+      out = one_operation_;
+      out.tiles = tiles;
+    }
+    if (rates_->spread || rates_->instances > 1) {
+      StagedTime beside = all_in_scratchpad(tile, parts);
+      if (beside.cost < out.cost) out = std::move(beside);
+    }
+  }
+  if (out.tiles < 2) return out;
+  std::vector<size_t> by_size(parts.size());
+  std::iota(by_size.begin(), by_size.end(), size_t{0});
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [&](size_t a, size_t b) { return parts[a].whole > parts[b].whole; });
+  const auto look_at = [&](const std::vector<size_t>& order) {
+    std::vector<bool> in_parts(parts.size(), false);
+    for (size_t v : order) {
+      if (parts[v].reads && parts[v].writes) continue;
+      in_parts[v] = true;
+      if (const int64_t room = most_under_way(parts, in_parts, out.tiles); room > 0) {
+        StagedTime next = tile_by_tile(tile, parts, in_parts, room);
+        if (next.cost < out.cost) out = std::move(next);
+      }
+    }
+  };
+  look_at(by_size);
+  // Temporaries stay as long as they can.
+  std::vector<size_t> kept = by_size;
+  std::stable_partition(kept.begin(), kept.end(), [&](size_t v) { return !parts[v].temporary; });
+  if (kept != by_size) look_at(kept);
   return out;
 }
 
 double StagedKernel::bound(const Tile& low, const Tile& high) const {
-  if (!scratchpad_banks_.empty() && !rates_->spread) return all_in_scratchpad_.cycles;
   // Rounding, here and in the time, must never make a bound too high.
   constexpr double kRounding = 1 - 1e-9;
   const double operation =
@@ -469,7 +512,8 @@ double StagedKernel::bound(const Tile& low, const Tile& high) const {
   for (const TiledBlock::Index& index : tiled_.indices) points *= static_cast<double>(index.range);
   for (size_t v = 0; v < tiled_.views.size(); ++v) {
     const TiledView& view = tiled_.views[v];
-    const double bytes = std::min(static_cast<double>(tensor_bytes_[v]),
+    if (tensors_[v].temporary) continue;  // it may stay in the scratchpad
+    const double bytes = std::min(static_cast<double>(tensors_[v].bytes),
                                   points * least_elements_of_point(view, low, high) *
                                       static_cast<double>(view.element_bytes));
     if (view.reads()) in += bytes;

@@ -21,11 +21,13 @@
 //                of the port, C6)
 //   all          whole tensors, bring + operation + take away, and a period for each further tile
 //
-// If all tensors fit into the scratchpad, each is copied in once, as a whole. Otherwise the largest
-// come tile by tile, one tensor after the other, until the rest has room. If no tensor comes tile
-// by tile, and a tile is not cut further, the kernel is one operation. Source: the rules C1 to C9
-// of docs/semantics.md, with the tiles in step; the pass `schedule` stages in the same way. A
-// simulation of all tiles finds this time or a little more.
+// Which tensors come tile by tile is chosen by time: none of them if all fit into the scratchpad,
+// or the largest, the two largest, and so on; and the same with temporaries last. The others are
+// copied in once, as a whole; so are temporaries, for which that takes no time, since they stay in
+// the scratchpad. If no tensor comes tile by tile, the kernel is one operation, or its tiles run on
+// the instances beside each other, whichever takes less time. Source: the rules C1 to C9 of
+// docs/semantics.md, with the tiles in step; the pass `schedule` stages as the marks of the tile
+// say. A simulation of all tiles finds this time or a little more.
 #pragma once
 
 #include <cstdint>
@@ -58,8 +60,10 @@ struct StagedRates {
   const ExecutionUnit* unit = nullptr;  // borrowed from the model
   double unit_cycle = 1;                // a cycle of the unit
   double instances = 1;                 // of it
-  int64_t depth = 1;                    // tiles that it has under way; 2 if the model does not say
-  bool spread = false;                  // they share each tile: even parts of what it writes
+  // Tiles that all instances have under way; 2 each if the model does not say. Of one, if they
+  // share each tile.
+  int64_t depth = 1;
+  bool spread = false;  // they share each tile: even parts of what it writes
   struct Way {
     double latency = 0;   // of one transfer; the mean over the instances, if their ways differ
     double bytes = 0;     // of one transfer in a cycle, likewise; 0 = no limit
@@ -89,15 +93,23 @@ struct StagedTime {
   double cycles = 0;  // of all tiles; infinite: there is no room
   // The cycles, and a hundredth of those that transfers of tiles take. So among tiles that take
   // about as long, the one that moves the least bytes is the cheapest. It takes the least energy.
+  // Besides, what it takes to bring temporaries back that were taken away.
   double cost = 0;
+};
+
+// What a view is a part of.
+struct StagedTensor {
+  int64_t bytes = 0;       // of all of it
+  bool temporary = false;  // between kernels: if it fits, it stays in the scratchpad
+  bool operator==(const StagedTensor&) const = default;
 };
 
 class StagedKernel {
  public:
-  // `tensor_bytes`: for each view (each refinement that is no allocation) the bytes of its whole
-  // tensor. The object keeps a copy of the block, and borrows `rates`. For one thread. unsupported:
-  // the unit has no rate for what the block does.
-  static Result<StagedKernel> make(const stripe::Block& block, std::vector<int64_t> tensor_bytes,
+  // `tensors`: of each view (each refinement that is no allocation). The object keeps a copy of the
+  // block, and borrows `rates`. For one thread. unsupported: the unit has no rate for what the
+  // block does.
+  static Result<StagedKernel> make(const stripe::Block& block, std::vector<StagedTensor> tensors,
                                    const StagedRates& rates);
 
   // A size for each index of `tiled_block(block)`.
@@ -119,17 +131,19 @@ class StagedKernel {
     std::vector<int64_t> strides;  // of the tile there, elements
     double operand = 0;  // bytes over the port while the unit works, bank conflicts included
     double whole = 0;    // bytes of the whole tensor
+    bool temporary = false;
     bool reads = false, writes = false;
   };
   // What the unit does for one tile.
   struct Operation {
     double takes = 0;  // cycles from its start to its end
     double busy = 0;   // cycles of all instances, as if parts of tiles filled them
+    double port = 0;   // cycles of the busiest port, for the operands alone
     double parts = 1;  // of the tile
     double part_takes = 0, part_bytes = 0;  // cycles of one part alone, its bytes over the ports
   };
 
-  StagedKernel(const stripe::Block& block, std::vector<int64_t> tensor_bytes,
+  StagedKernel(const stripe::Block& block, std::vector<StagedTensor> tensors,
                const StagedRates& rates);
   void set(const Tile& tile) const;
   double lines(const Footprint& footprint) const;
@@ -148,17 +162,23 @@ class StagedKernel {
                       const std::vector<size_t>& banks) const;
   // Sets operation and bring of `time` to what they are if both run at once over one port.
   void share_port(const Operation& operation, StagedTime& time) const;
-  StagedTime all_in_scratchpad(const Tile& tile) const;
+  // The most tiles under way for which there is room; 0: none.
+  int64_t most_under_way(const std::vector<Move>& moves, const std::vector<bool>& in_parts,
+                         double tiles) const;
+  // Nothing comes tile by tile. `parts`: the moves of the tile.
+  StagedTime all_in_scratchpad(const Tile& tile, std::vector<Move> parts) const;
+  StagedTime tile_by_tile(const Tile& tile, std::vector<Move> parts,
+                          const std::vector<bool>& in_parts, int64_t under_way) const;
 
   mutable stripe::Block probe_;  // with the ranges of the tile that is looked at
   TiledBlock tiled_;
   std::vector<size_t> at_;       // of each tiled index, its position in the block
   std::vector<size_t> outputs_;  // tiled indices of what is written, by falling stride there
-  std::vector<int64_t> tensor_bytes_;
+  std::vector<StagedTensor> tensors_;
   const StagedRates* rates_;
   double least_operation_ = 0;            // of all points, in the unit's cycles without overhead
   std::vector<size_t> scratchpad_banks_;  // by view, if all tensors fit together; else empty
-  StagedTime all_in_scratchpad_;          // then the time of any tile, unless `spread`
+  StagedTime one_operation_;              // then the time without tiles, unless `spread`
 };
 
 // "[x:8, co:64]…": the terms in one line.

@@ -147,17 +147,54 @@ class Scheduler {
     return (bytes + alignment_ - 1) / alignment_ * alignment_;
   }
 
-  // Makes kernels whose tensors do not fit together copy parts of the largest themselves. Then adds
-  // the kernels' own buffers in the scratchpad to the tensors, so that they get places.
+  // What autotile chose for a kernel: which tensors come tile by tile, by the names around it, and
+  // how many tiles are under way; 0: nothing.
+  struct Chosen {
+    std::set<std::string> in_parts;
+    int64_t under_way = 0;
+  };
+  static Chosen take_choice(Block& kernel) {
+    Chosen out;
+    out.under_way = kernel.tags.integer(stripe::tag::kTilesUnderWay).value_or(0);
+    kernel.tags.remove(stripe::tag::kTilesUnderWay);
+    take_views(kernel, nullptr, out.in_parts);
+    return out;
+  }
+  // The views that are tagged stand in the tile, which is inside the kernel. `around`: of each view
+  // of the block around, the tensor behind it; null: `block` is the kernel.
+  static void take_views(Block& block, const std::map<std::string, std::string>* around,
+                         std::set<std::string>& out) {
+    std::map<std::string, std::string> behind;
+    for (Refinement& ref : block.refs) {
+      const bool chosen = ref.tags.has(stripe::tag::kTileByTile);
+      ref.tags.remove(stripe::tag::kTileByTile);
+      if (ref.dir == RefDir::none) continue;
+      const auto outer = around ? around->find(ref.from) : behind.end();
+      if (around && outer == around->end()) continue;
+      const std::string& tensor = around ? outer->second : ref.from;
+      behind[ref.into] = tensor;
+      if (chosen) out.insert(tensor);
+    }
+    for (Statement& stmt : block.stmts)
+      if (Block* inner = stmt.block()) take_views(*inner, &behind, out);
+  }
+
+  // Makes kernels copy parts of tensors themselves: those that were chosen for it, and the largest
+  // if the tensors do not fit together. Then adds the kernels' own buffers in the scratchpad to the
+  // tensors, so that they get places.
   Status stage() {
     uses_of_kernels();
     for (size_t kernel = 0; kernel < block_.stmts.size(); ++kernel) {
       Block* block = block_.stmts[kernel].block();
       if (!block || by_kernel_[kernel].empty()) continue;
+      const Chosen chosen = take_choice(*block);
       std::vector<Need> needs = own_needs(*block, kernel);
       for (const auto& [t, u] : by_kernel_[kernel])
         needs.push_back({tensors_[t].bytes, banks_of(tensors_[t].bank, kernel)});
-      if (!packs(std::move(needs))) STRIA_RETURN_IF_ERROR(stage_kernel(kernel, *block));
+      if (!packs(std::move(needs)) || !chosen.in_parts.empty())
+        STRIA_RETURN_IF_ERROR(stage_kernel(kernel, *block, chosen));
+      else if (chosen.under_way > 1)
+        overlap_points(*block, kernel, chosen.under_way);
     }
     const size_t tensors = tensors_.size();
     for (size_t kernel = 0; kernel < block_.stmts.size() && tensors > 0; ++kernel) {
@@ -180,7 +217,25 @@ class Scheduler {
     return {};
   }
 
-  Status stage_kernel(size_t kernel, Block& block) {
+  // Lets the instances of the kernel's unit work on points beside each other, if the verifier has
+  // no more questions then.
+  void overlap_points(Block& block, size_t kernel, int64_t under_way) {
+    const bool holds_blocks = std::any_of(block.stmts.begin(), block.stmts.end(),
+                                          [](const Statement& stmt) { return stmt.block(); });
+    const int64_t points = std::min({under_way, depth_of(block), points_of(block)});
+    if (!holds_blocks || points < 2 || block.tags.has(stripe::tag::kPipeline)) return;
+    if (!fits(block, kernel, by_kernel_[kernel], points, beyond_banks(block))) return;
+    // Points of a block on a unit are one operation; blocks of units in a loop are many.
+    Block loop = block;
+    loop.tags.set(stripe::tag::kPipeline, points);
+    hand_location_down(loop);
+    const std::optional<size_t> before = probe_.undecided(block), after = probe_.undecided(loop);
+    if (!before || !after || *after > *before) return;
+    block = std::move(loop);
+    context_.count("points beside each other");
+  }
+
+  Status stage_kernel(size_t kernel, Block& block, const Chosen& chosen) {
     if (points_of(block) < 2) return {};
     const stripe::Place place{&place_, &block, kernel, place_.depth + 1, block.index_box({})};
     const CopySpec parts{options_.mem_loc, options_.xfer_loc, options_.swap_in_tags,
@@ -189,13 +244,24 @@ class Scheduler {
     std::stable_sort(by_size.begin(), by_size.end(), [&](const auto& a, const auto& b) {
       return tensors_[a.first].bytes > tensors_[b.first].bytes;
     });
-    const int64_t most = std::min(depth_of(block), points_of(block));
+    const auto is_chosen = [&](const auto& use) {
+      return chosen.in_parts.count(tensors_[use.first].name) > 0;
+    };
+    std::stable_partition(by_size.begin(), by_size.end(), is_chosen);
+    int64_t most = std::min(depth_of(block), points_of(block));
+    if (chosen.under_way > 0) most = std::min(most, chosen.under_way);
+    // So many under way are worth more than to bring fewer tensors again for each tile.
+    const int64_t least =
+        chosen.under_way > 0 ? (most + 1) / 2 : std::min(most, depth_of_instance(block));
     const size_t beyond = beyond_banks(block);
     Block staged = block;
     std::vector<std::pair<size_t, size_t>> in_parts, whole = by_size;
-    // Stages the largest tensors one by one, until the rest fits. If it never does, fewer points
-    // are under way.
+    // Stages the chosen tensors, and then the largest one by one, until the rest fits. If it never
+    // does, fewer points are under way.
     for (const auto& [t, u] : by_size) {
+      if (!is_chosen(std::pair(t, u)) && !in_parts.empty() &&
+          fits(staged, kernel, whole, least, beyond))
+        break;
       Block trial = staged;
       Refusal refusal = why_whole(tensors_[t], tensors_[t].uses[u]);
       if (!refusal) refusal = stage_tensor(trial, place, names_, tensors_[t].name, parts, context_);
@@ -207,7 +273,6 @@ class Scheduler {
       staged = std::move(trial);
       in_parts.emplace_back(t, u);
       std::erase(whole, std::pair(t, u));
-      if (fits(staged, kernel, whole, most, beyond)) break;
     }
     int64_t depth = most;
     while (depth > 0 && !fits(staged, kernel, whole, depth, beyond)) --depth;
@@ -282,8 +347,13 @@ class Scheduler {
     return Refusal::none();
   }
 
-  // How many points the kernel's unit has under way; 2 if the model does not say.
+  // How many points the instances of the kernel's unit have under way; 2 each if the model does not
+  // say.
   int64_t depth_of(const Block& kernel) const {
+    const int64_t depth = depth_of_instance(kernel);
+    return kernel.location.empty() ? depth : depth * probe_.instances(kernel.location.path.back());
+  }
+  int64_t depth_of_instance(const Block& kernel) const {
     if (kernel.location.empty()) return 2;
     const int64_t depth = probe_.pipeline_depth(kernel.location.path.back().name);
     return depth > 0 ? depth : 2;

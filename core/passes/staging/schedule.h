@@ -25,12 +25,13 @@
 // Among these it is the one that holds the fewest other tensors of the kernel. Room is kept for
 // what kernels themselves allocate in the scratchpad.
 //
-// If the tensors of a kernel do not fit together, the largest are copied in parts
-// (staged_kernel.h): each point of the kernel copies in what it reads and copies out what it
-// writes. The kernel is tagged #pipeline with as many points under way as its unit has, so that the
-// transfers of the next point overlap this point. The kernel must hold blocks: tiles that autotile
-// has cut to the size of the memory. If the transfer unit is numbered, the kernel's own unit moves
-// to its inner blocks.
+// Tensors that are tagged #tile_by_tile, and the largest if the tensors of a kernel do not fit
+// together, are copied in parts (staged_kernel.h): each point of the kernel copies in what it reads
+// and copies out what it writes. The kernel is tagged #pipeline with #tiles_under_way points, or as
+// many as the instances of its unit have, so that the transfers of the next points overlap this
+// point. Without parts, #tiles_under_way points use the instances beside each other. The kernel
+// must hold blocks: tiles that autotile has cut to the size of the memory. If the transfer unit is
+// numbered, the kernel's own unit moves to its inner blocks.
 //
 // Dependencies are the fewest that suffice, those for reused bytes included. All of them point
 // backward, so there is no deadlock. A tensor stays in global memory, and is counted with the

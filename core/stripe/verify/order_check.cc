@@ -203,18 +203,23 @@ bool runs(const Place& place) {
   return true;
 }
 
-// The unit is that of the nearest location.
+// The unit is that of the nearest location. Without a number, each point takes any instance.
 void check_pipeline(const Place& place, const VerifyOptions& options, Findings& findings) {
   const int64_t points = place.block->tags.integer(tag::kPipeline).value_or(1);
   if (points < 2 || !options.pipeline_depths) return;
   const Place* at = &place;
   while (at && at->block->location.empty()) at = at->parent;
   if (!at) return;
-  const std::string& unit = at->block->location.path.back().name;
-  auto depth = options.pipeline_depths->find(unit);
-  if (depth != options.pipeline_depths->end() && points > depth->second)
+  const LocationUnit& unit = at->block->location.path.back();
+  const auto depth = options.pipeline_depths->find(unit.name);
+  if (depth == options.pipeline_depths->end()) return;
+  int64_t instances = 1;
+  if (unit.units.empty() && options.units)
+    if (const auto count = options.units->find(unit.name); count != options.units->end())
+      instances = std::max<int64_t>(1, count->second);
+  if (points > depth->second * instances)
     findings.add(place, fmt::format("#pipeline={}: '{}' has at most {} points under way", points,
-                                    unit, depth->second));
+                                    unit.name, depth->second * instances));
 }
 
 void check_stencil_name(const Place& place, const VerifyOptions& options, Findings& findings) {

@@ -67,8 +67,9 @@ struct VerifyOptions {
   const std::map<std::string, IntrinsicSignature>* intrinsics = nullptr;
   // Units of the hardware model by name with their counts; null: any location passes. Borrowed.
   const std::map<std::string, int64_t>* units = nullptr;
-  // How many points of a pipelined block a unit may have under way, by unit; null, or a unit that
-  // is not there: any number. Borrowed.
+  // How many points of a pipelined block one instance of a unit may have under way, by unit; null,
+  // or a unit that is not there: any number. A location without a number leaves all instances of
+  // `units` open. Borrowed.
   const std::map<std::string, int64_t>* pipeline_depths = nullptr;
   // Bytes of one instance of a memory unit that a #placed program has to fit into, by unit; null,
   // or a unit that is not there: any number. Borrowed.

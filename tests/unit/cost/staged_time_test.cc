@@ -47,7 +47,13 @@ stripe::Block product() {
   STRIA_CHECK(program.ok(), "{}", program.status().to_string());
   return *program->main()->stmts[0].block();
 }
-const std::vector<int64_t> kTensors = {16384, 2048, 32768};
+const std::vector<StagedTensor> kTensors = {{16384}, {2048}, {32768}};
+// The same between kernels.
+std::vector<StagedTensor> temporaries() {
+  std::vector<StagedTensor> out = kTensors;
+  for (StagedTensor& tensor : out) tensor.temporary = true;
+  return out;
+}
 
 // Machines differ in what stands for these.
 struct Parts {
@@ -108,12 +114,44 @@ TEST(StagedTime, OneTileUnderWayTakesTheSum) {
 }
 
 TEST(StagedTime, WhatIsWholeInTheScratchpadIsOneOperation) {
-  for (const Tile& tile : {Tile{16, 32, 64}, Tile{256, 32, 64}}) {
-    const StagedTime time = time_on({.scratchpad_KiB = 64}, tile);
-    EXPECT_TRUE(time.in_parts.empty());
-    EXPECT_EQ(time.operation, 5 + 256 * 32);
-    EXPECT_EQ(time.cycles, 3 * 10 + (16384 + 2048 + 32768) / 16 + time.operation);
-  }
+  const StagedTime time = time_on({.scratchpad_KiB = 64}, {256, 32, 64});
+  EXPECT_TRUE(time.in_parts.empty());
+  EXPECT_EQ(time.operation, 5 + 256 * 32);
+  EXPECT_EQ(time.cycles, 3 * 10 + (16384 + 2048 + 32768) / 16 + time.operation);
+}
+
+// Tiles come while others are worked on: more room never makes the kernel slower.
+TEST(StagedTime, WhatFitsComesTileByTileIfThatTakesLess) {
+  const StagedTime small = time_on({}, {16, 32, 64}),
+                   large = time_on({.scratchpad_KiB = 64}, {16, 32, 64});
+  EXPECT_THAT(large.in_parts, ElementsAre(0, 2));
+  EXPECT_EQ(large.cycles, small.cycles);
+  EXPECT_LT(large.cycles, time_on({.scratchpad_KiB = 64}, {256, 32, 64}).cycles);
+}
+
+// Each of four instances has two tiles under way.
+TEST(StagedTime, InstancesHaveTilesOfTheirOwn) {
+  const Parts four{.scratchpad_KiB = 32, .units = 4};
+  const StagedTime time = time_on(four, {8, 32, 64});
+  EXPECT_EQ(time.under_way, 8);
+  EXPECT_EQ(time.operation, 5 + 8 * 32);
+  EXPECT_EQ(time.period, time.take_away);               // the bus is busiest: 74 of 261 / 4
+  EXPECT_EQ(time_on(four, {32, 32, 64}).under_way, 5);  // there is no room for more
+}
+
+// Temporaries stay in the scratchpad. Nothing has to come, and the instances take turns.
+TEST(StagedTime, TilesOfTemporariesRunBesideEachOther) {
+  const Parts four{.scratchpad_KiB = 64, .units = 4};
+  const HardwareModel model = machine(four);
+  const StagedRates rates = staged_rates(model, units(four)).value();
+  const StagedKernel kernel = StagedKernel::make(product(), temporaries(), rates).value();
+  const StagedTime time = kernel.time({16, 32, 64});
+  EXPECT_TRUE(time.in_parts.empty());
+  EXPECT_EQ(time.under_way, 4);
+  EXPECT_EQ(time.cycles, 16 / 4 * (5 + 16 * 32));
+  // Seven tiles are two rounds.
+  EXPECT_EQ(kernel.time({40, 32, 64}).cycles, 2 * (5 + 40 * 32));
+  EXPECT_EQ(kernel.time({256, 32, 64}).cycles, 5 + 256 * 32);
 }
 
 TEST(StagedTime, WhatDoesNotFit) {
@@ -146,10 +184,14 @@ TEST(StagedTime, PartsOfATileOnAllInstances) {
   // 8 parts on 6 units would be two rounds; 4 are one.
   const StagedTime six = time_on({.units = 6, .spread = true}, {16, 32, 64});
   EXPECT_EQ(six.operation, 5 + 4 * 32 * 64 / 64);
-  // Where all fits into the scratchpad, tiles follow one another.
-  const StagedTime fits = time_on({.scratchpad_KiB = 64, .units = 4, .spread = true}, {64, 32, 64});
+  // Where all is in the scratchpad, tiles follow one another.
+  const Parts four{.scratchpad_KiB = 64, .units = 4, .spread = true};
+  const HardwareModel model = machine(four);
+  const StagedRates rates = staged_rates(model, units(four)).value();
+  const StagedTime fits =
+      StagedKernel::make(product(), temporaries(), rates).value().time({64, 32, 64});
   EXPECT_EQ(fits.tiles, 4);
-  EXPECT_EQ(fits.cycles, fits.whole + 4 * (5 + 16 * 32));
+  EXPECT_EQ(fits.cycles, 4 * (5 + 16 * 32));
 }
 
 // Four parts of 2816 bytes each and a transfer, all of which want more than a fifth of the port,

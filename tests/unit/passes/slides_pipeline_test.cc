@@ -190,7 +190,7 @@ TEST(SlidesPipeline, KeepsValuesWhereTensorsAreLargerThanBanks) {
     EXPECT_EQ(wrong_step(pipeline(), settings, slides_model(settings), *program), "") << kib;
     const Made made = run(program->generic, settings);
     EXPECT_GT(made.counters.at("schedule: staged in parts"), 0) << kib;
-    EXPECT_THAT(stripe::print(made.program), HasSubstr("#pipeline=2 block<CONV>"));
+    EXPECT_THAT(stripe::print(made.program), HasSubstr("#pipeline=4 block<CONV>"));
   }
 }
 

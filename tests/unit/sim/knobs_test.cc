@@ -186,7 +186,7 @@ TEST(Knobs, EachLeafOfTheModelMattersOrIsDeclaredInert) {
       {model_of("slides_systolic", {{"SRAM_SIZE_KIB", "256"}}, "CONV", "DSP"), pipeline("slides")},
       {model_of("tpu_like", {{"UB_KIB", "64"}, {"ROWS", "8"}, {"COLS", "16"}}, "MXU", "VPU"),
        pipeline("tpu_like")},
-      {model_of("eyeriss_like", {{"ROWS", "2"}, {"COLS", "3"}}, "PE", "PE"),
+      {model_of("eyeriss_like", {{"ROWS", "2"}, {"COLS", "3"}, {"GLB_KIB", "8"}}, "PE", "PE"),
        pipeline("eyeriss_like")}};
   for (const auto& [model, steps] : all) {
     const std::string before = said(model, steps);
@@ -196,13 +196,20 @@ TEST(Knobs, EachLeafOfTheModelMattersOrIsDeclaredInert) {
       if (!value.is_number()) continue;
       bool& effect = matters[model["name"].get<std::string>() + pointer];
       if (effect) continue;
-      json changed = model;
-      json& leaf = changed[json::json_pointer(pointer)];
-      if (value.is_number_integer() && value.get<int64_t>() < 3)
-        leaf = value.get<int64_t>() + 1;
-      else
-        leaf = value.get<double>() / 2;
-      effect = said(changed, steps) != before;
+      // One more, and one less: more of what is there in plenty changes nothing.
+      std::vector<json> others;
+      if (!value.is_number_integer() || value.get<int64_t>() >= 3) {
+        others = {value.get<double>() / 2};
+      } else {
+        others = {value.get<int64_t>() + 1};
+        if (value.get<int64_t>() > 1) others.push_back(value.get<int64_t>() - 1);
+      }
+      for (const json& other : others) {
+        if (effect) break;
+        json changed = model;
+        changed[json::json_pointer(pointer)] = other;
+        effect = said(changed, steps) != before;
+      }
     }
   }
   EXPECT_GE(matters.size(), 80u);
