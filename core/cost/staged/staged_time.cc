@@ -190,7 +190,7 @@ Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
   const std::vector<Move> whole = out.moves();
   out.scratchpad_banks_ = out.places(whole, std::vector<bool>(whole.size(), false), 1);
   if (!out.scratchpad_banks_.empty() && !rates.spread)
-    out.one_operation_ = out.all_in_scratchpad(out.tiled_.ranges(), whole);
+    out.one_operation_ = out.all_in_scratchpad(1, out.work(out.tiled_.ranges(), whole), whole);
   return out;
 }
 
@@ -324,10 +324,8 @@ double StagedKernel::transfers(const std::vector<Move>& moves, const std::vector
       {one_by_one / rates_->movers, longest, way.together > 0 ? bytes / way.together : 0});
 }
 
-StagedKernel::Operation StagedKernel::operation(const Tile& tile, std::vector<Move>& moves,
-                                                const std::vector<bool>& in_parts,
-                                                const std::vector<size_t>& banks) const {
-  double parts = 1, rounds = 1;
+StagedKernel::TileWork StagedKernel::work(const Tile& tile, const std::vector<Move>& moves) const {
+  TileWork out;
   if (rates_->spread) {
     std::vector<int64_t> ranges;
     for (size_t i : outputs_) ranges.push_back(tile[i]);
@@ -336,21 +334,30 @@ StagedKernel::Operation StagedKernel::operation(const Tile& tile, std::vector<Mo
     Tile part = tile;
     for (size_t n = 0; n < outputs_.size(); ++n) part[outputs_[n]] = cut.tiles[n];
     set(part);
-    parts = static_cast<double>(cut.parts);
-    rounds = static_cast<double>(ceil_div(cut.parts, instances));
+    out.parts = static_cast<double>(cut.parts);
+    out.rounds = static_cast<double>(ceil_div(cut.parts, instances));
   }
-  size_t v = 0;
   for (const stripe::Refinement& ref : probe_.refs) {
     if (ref.dir == stripe::RefDir::none) continue;
-    Move& move = moves[v];
-    move.operand = parts * footprint_of(probe_, ref).bytes *
-                   conflicts(ref, in_parts[v] ? &move.strides : nullptr);
-    ++v;
+    const size_t v = out.bytes.size();
+    // What moves for the tile is what one part of it has, if there is one part.
+    out.bytes.push_back(rates_->spread ? footprint_of(probe_, ref).bytes : moves[v].held);
+    out.whole.push_back(conflicts(ref, nullptr));
+    out.in_part.push_back(conflicts(ref, &moves[v].strides));
   }
   const Result<double> cycles = operation_cycles(*rates_->unit, work_of(probe_));
+  out.computes = std::ceil(cycles.value() - 1e-9) * rates_->unit_cycle;
+  return out;
+}
+
+StagedKernel::Operation StagedKernel::operation(const TileWork& work, std::vector<Move>& moves,
+                                                const std::vector<bool>& in_parts,
+                                                const std::vector<size_t>& banks) const {
+  const double parts = work.parts, rounds = work.rounds, computes = work.computes;
+  for (size_t v = 0; v < moves.size(); ++v)
+    moves[v].operand = parts * work.bytes[v] * (in_parts[v] ? work.in_part[v] : work.whole[v]);
   const double port = ports(moves, banks, std::vector<bool>(moves.size(), false));
   const double overhead = rates_->unit->overhead_cycles * rates_->unit_cycle;
-  const double computes = std::ceil(cycles.value() - 1e-9) * rates_->unit_cycle;
   Operation out;
   out.parts = parts;
   out.part_takes = overhead + computes;
@@ -409,14 +416,15 @@ int64_t StagedKernel::most_under_way(const std::vector<Move>& moves,
   return fits_with;
 }
 
-StagedTime StagedKernel::all_in_scratchpad(const Tile& tile, std::vector<Move> parts) const {
+StagedTime StagedKernel::all_in_scratchpad(double tiles, const TileWork& work,
+                                           std::vector<Move> parts) const {
   StagedTime out;
   const std::vector<bool> once(parts.size(), true);
-  out.tiles = tiles_of(tiled_, tile);
+  out.tiles = tiles;
   out.under_way = rates_->spread ? 1 : static_cast<int64_t>(std::min(out.tiles, rates_->instances));
   out.whole = transfers(parts, once, false, true) + transfers(parts, once, true, true);
   const Operation operation =
-      this->operation(tile, parts, std::vector<bool>(parts.size(), false), scratchpad_banks_);
+      this->operation(work, parts, std::vector<bool>(parts.size(), false), scratchpad_banks_);
   out.operation = operation.takes;
   const auto beside = static_cast<double>(out.under_way);
   out.period = std::max(operation.takes / beside, operation.port);
@@ -425,10 +433,10 @@ StagedTime StagedKernel::all_in_scratchpad(const Tile& tile, std::vector<Move> p
   return out;
 }
 
-StagedTime StagedKernel::tile_by_tile(const Tile& tile, std::vector<Move> parts,
+StagedTime StagedKernel::tile_by_tile(double tiles, const TileWork& work, std::vector<Move> parts,
                                       const std::vector<bool>& in_parts, int64_t under_way) const {
   StagedTime out;
-  out.tiles = tiles_of(tiled_, tile);
+  out.tiles = tiles;
   out.under_way = under_way;
   std::vector<bool> once;
   for (size_t v = 0; v < parts.size(); ++v) {
@@ -437,7 +445,7 @@ StagedTime StagedKernel::tile_by_tile(const Tile& tile, std::vector<Move> parts,
   }
   out.whole = transfers(parts, once, false, true) + transfers(parts, once, true, true);
   const std::vector<size_t> banks = places(parts, in_parts, under_way);
-  const Operation operation = this->operation(tile, parts, in_parts, banks);
+  const Operation operation = this->operation(work, parts, in_parts, banks);
   out.operation = operation.takes;
   out.bring = transfers(parts, in_parts, false, false);
   out.take_away = transfers(parts, in_parts, true, false);
@@ -464,17 +472,18 @@ StagedTime StagedKernel::tile_by_tile(const Tile& tile, std::vector<Move> parts,
 StagedTime StagedKernel::time(const Tile& tile) const {
   set(tile);
   const std::vector<Move> parts = moves();
+  const TileWork work = this->work(tile, parts);
+  const double tiles = tiles_of(tiled_, tile);
   StagedTime out;
-  out.tiles = tiles_of(tiled_, tile);
+  out.tiles = tiles;
   out.cycles = out.cost = kNone;
   if (!scratchpad_banks_.empty()) {
     if (!rates_->spread) {
-      const double tiles = out.tiles;
       out = one_operation_;
       out.tiles = tiles;
     }
     if (rates_->spread || rates_->instances > 1) {
-      StagedTime beside = all_in_scratchpad(tile, parts);
+      StagedTime beside = all_in_scratchpad(tiles, work, parts);
       if (beside.cost < out.cost) out = std::move(beside);
     }
   }
@@ -489,7 +498,7 @@ StagedTime StagedKernel::time(const Tile& tile) const {
       if (parts[v].reads && parts[v].writes) continue;
       in_parts[v] = true;
       if (const int64_t room = most_under_way(parts, in_parts, out.tiles); room > 0) {
-        StagedTime next = tile_by_tile(tile, parts, in_parts, room);
+        StagedTime next = tile_by_tile(tiles, work, parts, in_parts, room);
         if (next.cost < out.cost) out = std::move(next);
       }
     }

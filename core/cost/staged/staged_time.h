@@ -134,6 +134,13 @@ class StagedKernel {
     bool temporary = false;
     bool reads = false, writes = false;
   };
+  // What a tile asks of the unit, whatever comes tile by tile.
+  struct TileWork {
+    double parts = 1, rounds = 1;        // of the tile; of parts on all instances
+    double computes = 0;                 // cycles of one part
+    std::vector<double> bytes;           // by view: of one part
+    std::vector<double> whole, in_part;  // by view: bank conflicts of the whole tensor, of a tile
+  };
   // What the unit does for one tile.
   struct Operation {
     double takes = 0;  // cycles from its start to its end
@@ -157,17 +164,19 @@ class StagedKernel {
                const std::vector<bool>& transferred) const;
   double transfers(const std::vector<Move>& moves, const std::vector<bool>& which, bool writes,
                    bool whole) const;
-  // Sets `operand` of each of `moves`. Leaves the probe with the ranges of one part of the tile.
-  Operation operation(const Tile& tile, std::vector<Move>& moves, const std::vector<bool>& in_parts,
-                      const std::vector<size_t>& banks) const;
+  // `moves`: of the tile. Leaves the probe with the ranges of one part of the tile.
+  TileWork work(const Tile& tile, const std::vector<Move>& moves) const;
+  // Sets `operand` of each of `moves`.
+  Operation operation(const TileWork& work, std::vector<Move>& moves,
+                      const std::vector<bool>& in_parts, const std::vector<size_t>& banks) const;
   // Sets operation and bring of `time` to what they are if both run at once over one port.
   void share_port(const Operation& operation, StagedTime& time) const;
   // The most tiles under way for which there is room; 0: none.
   int64_t most_under_way(const std::vector<Move>& moves, const std::vector<bool>& in_parts,
                          double tiles) const;
-  // Nothing comes tile by tile. `parts`: the moves of the tile.
-  StagedTime all_in_scratchpad(const Tile& tile, std::vector<Move> parts) const;
-  StagedTime tile_by_tile(const Tile& tile, std::vector<Move> parts,
+  // Nothing comes tile by tile. `parts`: the moves of a tile, of which there are so many.
+  StagedTime all_in_scratchpad(double tiles, const TileWork& work, std::vector<Move> parts) const;
+  StagedTime tile_by_tile(double tiles, const TileWork& work, std::vector<Move> parts,
                           const std::vector<bool>& in_parts, int64_t under_way) const;
 
   mutable stripe::Block probe_;  // with the ranges of the tile that is looked at
