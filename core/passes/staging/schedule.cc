@@ -220,7 +220,7 @@ class Scheduler {
   // Lets the instances of the kernel's unit work on points beside each other, if the verifier has
   // no more questions then.
   void overlap_points(Block& block, size_t kernel, int64_t under_way) {
-    const bool holds_blocks = std::any_of(block.stmts.begin(), block.stmts.end(),
+    const bool holds_blocks = std::all_of(block.stmts.begin(), block.stmts.end(),
                                           [](const Statement& stmt) { return stmt.block(); });
     const int64_t points = std::min({under_way, depth_of(block), points_of(block)});
     if (!holds_blocks || points < 2 || block.tags.has(stripe::tag::kPipeline)) return;
