@@ -2,28 +2,71 @@
 #include "stria/hwmodel/machine_roles.h"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
-
-#include "stria/hwmodel/bus_ways.h"
+#include <set>
+#include <utility>
+#include <vector>
 
 namespace stria {
 namespace {
 
-// Bytes that the unit's instances bring in a cycle; 0: there is no way.
-double bytes_per_cycle(const HardwareModel& model, const TransferUnit& unit, const MemoryUnit& from,
-                       const MemoryUnit& to) {
-  const BusMap map(model);
-  const BusReach reach(map, UnitInstance{from.name});
-  double out = 0;
-  for (const int64_t i : instances_on_buses(model, unit.name)) {
-    const Result<TransferWay> way = transfer_way(map, reach, {unit.name, i}, UnitInstance{to.name});
-    if (!way.ok()) continue;
-    double narrowest = std::numeric_limits<double>::infinity();
-    for (const auto* buses : {&way->in, &way->out})
-      for (const size_t bus : *buses)
-        narrowest = std::min(narrowest, model.buses[bus].bytes_per_cycle);
-    out += narrowest;
+// Bytes that go from one unit to another in a cycle of the model's clock, by their names, over all
+// buses between their instances.
+using Neighbours = std::map<std::string, std::map<std::string, double>>;
+
+// `backward`: by where they go to.
+Neighbours neighbours(const HardwareModel& model, bool backward) {
+  Neighbours out;
+  for (const Bus& bus : model.buses) {
+    std::set<std::string> sources, sinks;
+    for (const UnitInstance& end : bus.sources) sources.insert(end.name);
+    for (const UnitInstance& end : bus.sinks) sinks.insert(end.name);
+    for (const std::string& source : sources)
+      for (const std::string& sink : sinks)
+        (backward ? out[sink][source] : out[source][sink]) +=
+            bus.bytes_per_cycle * model.unit_cycles(bus.clock_mhz);
+  }
+  return out;
+}
+
+// The transfer units that the memory reaches over buses and other transfer units (C5), each with
+// the bytes of the narrowest bus on the shortest way. Every bus is looked at once.
+std::map<std::string, double> reached(const HardwareModel& model, const Neighbours& from,
+                                      const std::string& memory) {
+  std::map<std::string, double> out;
+  std::deque<std::string> next = {memory};
+  for (; !next.empty(); next.pop_front()) {
+    const auto ways = from.find(next.front());
+    if (ways == from.end()) continue;
+    const auto here = out.find(next.front());
+    const double width = here == out.end() ? std::numeric_limits<double>::infinity() : here->second;
+    for (const auto& [to, bytes] : ways->second)
+      if (bytes > 0 && model.find_transfer(to) && out.emplace(to, std::min(width, bytes)).second)
+        next.push_back(to);
+  }
+  return out;
+}
+
+// What a transfer unit moves between the main memory and another one, in the slower direction.
+struct Filling {
+  std::string memory, transfer;
+  double bytes = 0;
+};
+std::vector<Filling> fillings(const HardwareModel& model, const std::string& main) {
+  const Neighbours forward = neighbours(model, false), backward = neighbours(model, true);
+  const std::map<std::string, double> brought = reached(model, forward, main),
+                                      taken = reached(model, backward, main);
+  std::vector<Filling> out;
+  for (const auto& [transfer, in] : brought) {
+    const auto away = taken.find(transfer);
+    const auto to = forward.find(transfer), from = backward.find(transfer);
+    if (away == taken.end() || to == forward.end() || from == backward.end()) continue;
+    for (const auto& [memory, bytes] : to->second)
+      if (const auto back = from->second.find(memory); back != from->second.end())
+        out.push_back({memory, transfer, std::min({in, away->second, bytes, back->second})});
   }
   return out;
 }
@@ -36,8 +79,7 @@ double operations(const HardwareModel& model, const ExecutionUnit& unit, bool pr
   double most = unit.ops_per_cycle;
   if (products)
     for (const auto& [type, rates] : unit.rates) most = std::max(most, rates.ops_per_cycle);
-  const double each =
-      products && unit.operation == ExecutionUnit::Operation::mac ? 2 * most : most;
+  const double each = products && unit.operation == ExecutionUnit::Operation::mac ? 2 * most : most;
   return count * clock * each;
 }
 
@@ -61,17 +103,15 @@ MachineRoles roles_of(const HardwareModel& model) {
   if (main) {
     out.main = main->name;
     double widest = 0;
-    for (const MemoryUnit& memory : model.memories) {
-      if (&memory == main || memory.policy == MemoryPolicy::lru || memory.size_bytes <= 0) continue;
-      if (scratchpad && memory.size_bytes > scratchpad->size_bytes) continue;
-      for (const TransferUnit& unit : model.transfers) {
-        const double bytes = std::min(bytes_per_cycle(model, unit, *main, memory),
-                                      bytes_per_cycle(model, unit, memory, *main));
-        if (bytes <= 0 || (scratchpad == &memory && bytes <= widest)) continue;
-        scratchpad = &memory;
-        widest = bytes;
-        out.transfer = unit.name;
-      }
+    for (const Filling& filling : fillings(model, main->name)) {
+      const MemoryUnit* memory = model.find_memory(filling.memory);
+      if (!memory || memory == main || memory->policy == MemoryPolicy::lru) continue;
+      if (memory->size_bytes <= 0 || filling.bytes <= 0) continue;
+      const bool nearer = !scratchpad || memory->size_bytes < scratchpad->size_bytes;
+      if (!nearer && (memory != scratchpad || filling.bytes <= widest)) continue;
+      scratchpad = memory;
+      widest = filling.bytes;
+      out.transfer = filling.transfer;
     }
     if (scratchpad) out.scratchpad = scratchpad->name;
   }

@@ -9,6 +9,7 @@
 #include "program/part_checks.h"
 #include "stria/base/file.h"
 #include "stria/codegen/code_generator.h"
+#include "stria/hwmodel/machine_roles.h"
 
 namespace stria::sim {
 
@@ -57,12 +58,7 @@ sdk::Ref<sdk::Device> SimDriver::open(const sdk::DeviceInfo& info, std::string_v
 
 sdk::Ref<sdk::Compiler> SimDevice::create_compiler() { return sdk::make<SimCompiler>(model_); }
 
-std::string SimDevice::main_memory() const {
-  const auto largest = std::max_element(
-      model_->memories.begin(), model_->memories.end(),
-      [](const MemoryUnit& a, const MemoryUnit& b) { return a.size_bytes < b.size_bytes; });
-  return largest == model_->memories.end() ? HostMemoryDevice::main_memory() : largest->name;
-}
+std::string SimDevice::main_memory() const { return roles_of(*model_).main; }
 
 stria_estimate SimDevice::estimate(std::string_view stripe, std::string_view options) {
   stria_estimate out{};

@@ -137,6 +137,55 @@ TEST_F(Sim, ModelsThatShipTileWhatDoesNotFit) {
   }
 }
 
+// One pipeline for machines whose units have any names, and right values on each.
+TEST_F(Sim, OnePipelineServesEachModel) {
+  const std::string pipeline =
+      " --pipeline " STRIA_SOURCE_DIR "/plugins/sim/passes/scratchpad.json";
+  for (const std::string name : {"stripe_slides", "slides_systolic", "tpu_like", "eyeriss_like"}) {
+    const Ended ended =
+        run("--hw " STRIA_SOURCE_DIR "/hwmodels/templates/" + name + ".json" + pipeline);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.out, AllOf(HasSubstr(": ok"), HasSubstr(" on " + name)));
+  }
+  std::string renamed = text_of(kModel);
+  for (const auto& [from, to] : {std::pair("DRAM", "GDDR"), std::pair("SRAM", "LOCAL"),
+                                 std::pair("CONV", "MATRIX"), std::pair("DMA", "COPY")})
+    for (size_t at = 0; (at = renamed.find(std::string(1, '"') + from, at)) != std::string::npos;
+         ++at)
+      renamed.replace(at + 1, std::string(from).size(), to);
+  // The energy table knows one name alone.
+  const std::string energy = "\"energy_from\": \"LOCAL\"";
+  renamed.replace(renamed.find(energy), energy.size(), "\"energy_from\": \"SRAM\"");
+  const std::string table = "../energy/";
+  renamed.replace(renamed.find(table), table.size(), STRIA_SOURCE_DIR "/hwmodels/energy/");
+  folder_.write("renamed.json", renamed);
+  const Ended ended = run("--hw renamed.json" + pipeline);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, AllOf(HasSubstr(": ok"), HasSubstr("MATRIX[0]")));
+}
+
+// The layer of the slides with 8-bit results: each more unit is used, until the bus of results is
+// full. A unit makes 512 of the 1024 * 1024 * 9 * 32 * 64 multiply-adds in a cycle, the bus takes
+// 64 of 1024 * 1024 * 64 bytes.
+TEST_F(Sim, TheSlidesLayerUsesAllUnits) {
+  folder_.write("layer.tile",
+                "function (I[X, Y, C], K[A, B, C, M]) -> (O) {\n"
+                "  S[x, y, o : X, Y, M] = +(I[x + i - 1, y + j - 1, c] * K[i, j, c, o]);\n"
+                "  O = as_int(S, 8);\n}\n");
+  for (const uint64_t units : {1, 2, 4, 16, 36, 37, 64}) {
+    const Ended ended = folder_.stria(
+        words("sim layer.tile --shape I=1024,1024,32:i8 --shape K=3,3,32,64:i8 --timing-only "
+              "--report r --pipeline " STRIA_SOURCE_DIR
+              "/plugins/sim/passes/scratchpad.json --set NUM_CONV=" +
+              std::to_string(units)));
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    const uint64_t took = json::parse(folder_.read("r/report.json"))["parts"].back()["cycles"];
+    const uint64_t bound = std::max<uint64_t>(37'748'736 / units, 1'048'576);
+    EXPECT_GE(took, bound) << units;
+    EXPECT_LE(static_cast<double>(took), 1.05 * static_cast<double>(bound)) << units;
+  }
+}
+
 // Tiles cut among units with a memory each: what all of them read crosses the bus of DRAM once, and
 // results are as right.
 TEST_F(Sim, OneTransferBringsWhatSeveralUnitsRead) {

@@ -8,6 +8,7 @@
 
 #include "stria/hwmodel/bus_ways.h"
 #include "stria/hwmodel/hardware_model.h"
+#include "stria/hwmodel/machine_roles.h"
 
 namespace stria {
 namespace {
@@ -91,6 +92,23 @@ const Kind kKinds[] = {
                          "", "");
      }}};
 
+// Memories of which each has a transfer unit of its own.
+std::string many_scratchpads(int count) {
+  const auto memory = [](int i) { return fmt::format(R"("M{}": {{"size_KiB": {}}})", i, 9 + i); };
+  const auto unit = [](int i) { return fmt::format(R"("T{}": {{"count": 1}})", i); };
+  const auto ways = [](int i) {
+    return fmt::format(
+        R"({{"sources": ["DRAM"], "sinks": ["T{0}"], "bytes_per_cycle": 4}},
+           {{"sources": ["T{0}"], "sinks": ["DRAM", "M{0}"], "bytes_per_cycle": 4}},
+           {{"sources": ["M{0}"], "sinks": ["T{0}"], "bytes_per_cycle": 4}})",
+        i);
+  };
+  std::string out = model_with(",\n" + entries(count, memory), "", ",\n" + entries(count, unit),
+                               entries(count, ways));
+  const std::string small = "\"size_KiB\": 64}";
+  return out.replace(out.find(small), small.size(), "\"size_KiB\": 999999}");
+}
+
 // Of this process's time, in seconds.
 double seconds_of(const std::function<void()>& work) {
   const std::clock_t begin = std::clock();
@@ -118,6 +136,18 @@ TEST_P(LargeModels, TakeTimeByTheirSize) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, LargeModels, testing::ValuesIn(kKinds),
                          [](const auto& info) { return std::string(info.param.name); });
+
+// Every pipeline asks for them.
+TEST(LargeModels, HaveRolesThatAreFoundByTheirSize) {
+  expect_linear(1000, [&](int count) {
+    const auto model = load_hardware_model({"large.json", many_scratchpads(count)});
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    const MachineRoles roles = roles_of(*model);
+    EXPECT_EQ(roles.main, "DRAM");
+    EXPECT_EQ(roles.scratchpad, "M0");
+    EXPECT_EQ(roles.transfer, "T0");
+  });
+}
 
 TEST(LargeModels, HaveWaysThatAreFoundByTheirSize) {
   expect_linear(8000, [&](int count) {

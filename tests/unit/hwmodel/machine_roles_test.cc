@@ -35,6 +35,21 @@ TEST(MachineRoles, AreToldByWhatUnitsCanDo) {
   EXPECT_EQ(of.rest, "MANY");
 }
 
+// From main memory over a hub to the unit that fills the scratchpad.
+TEST(MachineRoles, WaysMayLeadOverOtherTransferUnits) {
+  const MachineRoles of =
+      roles(R"({"mem_units": {"RAM": {"size_KiB": 9999}, "NEAR": {"size_KiB": 64}},
+  "exec_units": {"X": {"ops_per_cycle": 1}}, "tx_units": {"HUB": {}, "COPIER": {}, "OTHER": {}},
+  "buses": [{"sources": ["RAM[0]"], "sinks": ["HUB[0]"], "bytes_per_cycle": 8},
+            {"sources": ["HUB[0]"], "sinks": ["RAM[0]", "COPIER[0]"], "bytes_per_cycle": 8},
+            {"sources": ["COPIER[0]"], "sinks": ["HUB[0]", "NEAR[0]"], "bytes_per_cycle": 8},
+            {"sources": ["NEAR[0]"], "sinks": ["COPIER[0]", "OTHER[0]"], "bytes_per_cycle": 8},
+            {"sources": ["OTHER[0]"], "sinks": ["NEAR[0]"], "bytes_per_cycle": 99}]})");
+  EXPECT_EQ(of.main, "RAM");
+  EXPECT_EQ(of.scratchpad, "NEAR");
+  EXPECT_EQ(of.transfer, "COPIER");  // OTHER does not reach RAM
+}
+
 TEST(MachineRoles, OneUnitDoesAll) {
   const MachineRoles of = roles(R"({"mem_units": {"RAM": {"size_KiB": 64}},
                                     "exec_units": {"X": {"ops_per_cycle": 1}}})");
