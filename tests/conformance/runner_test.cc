@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "suite/child.h"
+#include "suite/verdict.h"
 
 namespace stria::conformance {
 namespace {
@@ -25,6 +26,8 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 class Runner : public testing::Test {
  protected:
@@ -43,6 +46,11 @@ class Runner : public testing::Test {
   }
   // The results by name, without the group's letter.
   std::map<std::string, CaseResult> run(int jobs = 2) {
+    std::map<std::string, CaseResult> out;
+    for (const CaseResult& one : run_all(jobs).cases) out[cases_[one.index].name.substr(2)] = one;
+    return out;
+  }
+  RunResult run_all(int jobs) {
     std::vector<size_t> which(cases_.size());
     for (size_t i = 0; i < which.size(); ++i) which[i] = i;
     RunOptions options;
@@ -50,15 +58,14 @@ class Runner : public testing::Test {
     options.subject.scratch = fs::temp_directory_path();
     options.jobs = jobs;
     options.stop = &stop_;
-    const auto result = run_cases(cases_, which, options);
+    options.hangs = hangs_;
+    auto result = run_cases(cases_, which, options);
     EXPECT_TRUE(result.ok()) << result.status().to_string();
-    std::map<std::string, CaseResult> out;
-    if (result.ok())
-      for (const CaseResult& one : result->cases) out[cases_[one.index].name.substr(2)] = one;
-    return out;
+    return result.ok() ? std::move(*result) : RunResult();
   }
   std::vector<Case> cases_;
   std::atomic<bool> stop_{false};
+  int hangs_ = 8;
 };
 
 // How many processes have this one as their parent.
@@ -110,6 +117,46 @@ TEST_F(Runner, EveryEnding) {
   EXPECT_EQ(results["hangs"].ending, Ending::hang);
   EXPECT_THAT(results["hangs"].text, HasSubstr("did not end within 0.3 s"));
   EXPECT_EQ(children(), 0);
+}
+
+// What hangs everywhere has its verdict soon: the first group may hang `hangs` times, each further
+// one half as often.
+TEST_F(Runner, GroupsThatHangAreGivenUp) {
+  const auto pause = [](Subject&) -> Finding {
+    while (true) ::pause();
+  };
+  for (int i = 0; i < 20; ++i) add("hangs_" + std::to_string(i), pause, Place::shared, 50);
+  add("alone", [](Subject&) { return Finding(); }, Place::own);  // comes first
+  for (int i = 0; i < 20; ++i) {
+    add("of_another_" + std::to_string(i), pause, Place::shared, 50);
+    cases_.back().name[0] = 'Q';
+    cases_.back().level = Level::loads;
+  }
+  add("right", [](Subject&) { return Finding(); });
+  cases_.back().name[0] = 'K';
+  hangs_ = 4;
+  std::map<Ending, int> m, q;
+  const RunResult result = run_all(1);
+  for (const CaseResult& one : result.cases) {
+    const Case& c = cases_[one.index];
+    if (c.group() == 'K') {
+      EXPECT_EQ(one.ending, Ending::pass);
+      continue;
+    }
+    ++(c.group() == 'M' ? m : q)[one.ending];
+    EXPECT_EQ(one.is_tried, one.ending != Ending::skip);
+    if (!one.is_tried) {
+      EXPECT_THAT(one.text, HasSubstr(c.group() == 'M' ? "not tried: 4 of" : "not tried: 2 of"));
+    }
+  }
+  EXPECT_THAT(m, UnorderedElementsAre(Pair(Ending::pass, 1), Pair(Ending::hang, 4),
+                                      Pair(Ending::skip, 16)));
+  EXPECT_THAT(q, UnorderedElementsAre(Pair(Ending::hang, 2), Pair(Ending::skip, 18)));
+  // What was not tried does not hold.
+  std::vector<CaseResult> untried;
+  for (const CaseResult& one : result.cases)
+    if (!one.is_tried && cases_[one.index].group() == 'Q') untried.push_back(one);
+  EXPECT_EQ(verdict_of(cases_, untried, Level::right, true).level, 0);
 }
 
 TEST_F(Runner, WhatFailsOnlyAmongOthersSaysSo) {

@@ -212,6 +212,8 @@ void define(CLI::App* app, ConformOptions& options) {
              "times each case's limit, for slow machines and drivers; 1 to 1000",
              [](const std::string& text) { return parse_number(text, 1, 1000); })
       ->type_name("X");
+  add_integer(app, "--hangs", options.hangs, 1, 1'000'000,
+              "cases of a group that may hang before the rest of it is skipped (default: 8)");
   app->add_flag("--isolated", options.isolated,
                 "run the plugin in a process of its own, as 'isolated:NAME' does");
   app->add_flag("--list", options.list, "print the cases, and run none");

@@ -261,12 +261,39 @@ class Run {
       result.text = fmt::format("did not end within {} s{}", seconds, where);
       result.seconds = seconds;
     }
+    const bool hangs = result.ending == Ending::hang;
     keep(worker, std::move(result));
     // The others of the batch go on in a new process.
     Batch rest{{worker.batch.cases.begin() + static_cast<std::ptrdiff_t>(worker.done) + 1,
                 worker.batch.cases.end()},
                false};
     if (!rest.cases.empty() && !worker.batch.confirms) waiting_.push_front(std::move(rest));
+    if (hangs) count_hang(all_[index].group());
+  }
+
+  // Skips what waits of a group that has hung as often as it may.
+  void count_hang(char group) {
+    const int count = ++hangs_[group];
+    const auto allowed = [&] { return std::max(1, options_.hangs >> std::min(given_up_, 30)); };
+    if (count < allowed()) return;
+    size_t skipped = 0;
+    for (Batch& batch : waiting_) {
+      if (all_[batch.cases.front()].group() != group) continue;
+      for (const size_t index : batch.cases)
+        if (results_
+                .try_emplace(index,
+                             CaseResult{index, Ending::skip,
+                                        fmt::format("not tried: {} of the group's cases hang, and "
+                                                    "--hangs {} allows no more",
+                                                    count, options_.hangs),
+                                        "", 0, false})
+                .second)
+          ++skipped;
+      batch.cases.clear();
+    }
+    std::erase_if(waiting_, [](const Batch& batch) { return batch.cases.empty(); });
+    if (skipped > 0) ++given_up_;
+    if (options_.progress) options_.progress(std::min(results_.size(), expected_), expected_);
   }
 
   // What workers that have ended left behind: see child.h. False, once, if some of it goes on.
@@ -319,6 +346,8 @@ class Run {
   std::vector<CallRecord*> records_;  // one for each process at once
   std::vector<Worker> workers_;
   std::map<size_t, CaseResult> results_;
+  std::map<char, int> hangs_;  // by group
+  int given_up_ = 0;           // groups of which cases were skipped for their hangs
   int next_worker_ = 0;
   bool strays_stay_ = false;  // some of what workers left behind could not be ended
   bool stopped_ = false;

@@ -21,11 +21,16 @@ struct CaseResult {
   std::string text;    // what was wrong; or why it was skipped
   std::string output;  // the end of what its process printed, if it did not end well
   double seconds = 0;
+  bool is_tried = true;  // else skipped since too many cases of its group hang
 };
 
 struct RunOptions {
   SubjectOptions subject;  // `record` is set by the runner
   int jobs = 1;            // processes at once
+  // The cases of a group that may hang before the rest of the group is skipped. For each group that
+  // was so given up, the next ones may hang half as often, and once at least: a plugin that hangs
+  // everywhere gets its verdict in minutes.
+  int hangs = 8;
   // Told how many of the cases are done; may be empty.
   std::function<void(size_t done, size_t all)> progress;
   // Becomes true: children are ended and the run with them. May be null.

@@ -15,7 +15,8 @@ Verdict verdict_of(const std::vector<Case>& all, const std::vector<CaseResult>& 
     const Case& c = all[result.index];
     ++out.count[static_cast<size_t>(result.ending)];
     ++out.by_group[c.group()][static_cast<size_t>(result.ending)];
-    if (!is_good(result.ending)) level = std::min(level, static_cast<int>(c.level) - 1);
+    if (!is_good(result.ending) || !result.is_tried)
+      level = std::min(level, static_cast<int>(c.level) - 1);
   }
   out.level = results.empty() ? 0 : level;
   return out;

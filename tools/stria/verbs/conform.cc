@@ -204,6 +204,7 @@ Outcome conform(const ConformOptions& options) {
   run.subject = {directory,        options.device, nullptr,
                  options.patience, scratch.path(), options.isolated};
   run.jobs = static_cast<int>(options.jobs != 0 ? options.jobs : hal::usable_cores());
+  run.hangs = static_cast<int>(options.hangs);
   run.stop = &stop;
   RunResult result;
   {

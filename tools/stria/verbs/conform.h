@@ -18,6 +18,7 @@ struct ConformOptions {
   std::vector<std::string> only;  // groups, cases, patterns; empty: all
   int64_t jobs = 0;               // processes at once; 0: as many as there are cores
   double patience = 1;            // times each case's limit
+  int64_t hangs = 8;              // of a group, before the rest of it is skipped
   bool isolated = false;          // the plugin in a process of its own
   bool json = false, list = false, all_cases = false;
   std::string junit, html, badge;  // files; empty: none
