@@ -186,6 +186,38 @@ TEST_F(Sim, TheSlidesLayerUsesAllUnits) {
   }
 }
 
+// A product whose sums have 4096 products each: two units of 512 multiply-adds per cycle are busy
+// nearly all the time, since reductions are cut too. (Rows of whole reductions took 12 times as
+// long.)
+TEST_F(Sim, LongReductionsAreCut) {
+  folder_.write("product.tile",
+                "function (A[M, K], B[K, N]) -> (C) { C[m, n : M, N] = +(A[m, k] * B[k, n]); }\n");
+  const std::string pipeline =
+      " --pipeline " STRIA_SOURCE_DIR "/plugins/sim/passes/scratchpad.json ";
+  const Ended large = folder_.stria(
+      words("sim product.tile --shape A=4096,4096 --shape B=4096,4096 --timing-only --report r" +
+            pipeline));
+  ASSERT_EQ(large.code, 0) << large.err;
+  const uint64_t took = json::parse(folder_.read("r/report.json"))["parts"].back()["cycles"];
+  EXPECT_GE(took, 67'108'864u);
+  EXPECT_LE(took, 67'200'000u);
+  // Values, with odd sizes and little room: of a product, and of a convolution with borders.
+  for (const int size_KiB : {4, 16, 64}) {
+    const Ended values =
+        folder_.stria(words("sim product.tile --shape A=70,331 --shape B=331,53" + pipeline +
+                            "--set SRAM_SIZE_KIB=" + std::to_string(size_KiB)));
+    EXPECT_EQ(values.code, 0) << values.err;
+    EXPECT_THAT(values.out, HasSubstr(": ok"));
+  }
+  folder_.write("conv.tile",
+                "function (I[X, Y, C], K[A, B, C, M]) -> (R) {\n"
+                "  R[x, y, o : X, Y, M] = +(I[x + i - 1, y + j - 1, c] * K[i, j, c, o]);\n}\n");
+  const Ended conv = folder_.stria(words("sim conv.tile --shape I=9,11,130 --shape K=3,3,130,6" +
+                                         pipeline + "--set SRAM_SIZE_KIB=4"));
+  EXPECT_EQ(conv.code, 0) << conv.err;
+  EXPECT_THAT(conv.out, HasSubstr(": ok"));
+}
+
 // Tiles cut among units with a memory each: what all of them read crosses the bus of DRAM once, and
 // results are as right.
 TEST_F(Sim, OneTransferBringsWhatSeveralUnitsRead) {

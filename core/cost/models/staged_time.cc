@@ -56,13 +56,32 @@ class StagedOfBlock final : public BlockCost {
     kernel_.emplace(*std::move(kernel));
     return Refusal::none();
   }
-  Result<TileSpace> space() const override { return tile_space(block_, filter_); }
+  // Of several reductions only the longest is cut, unless no tile has room for the others whole: to
+  // cut one is as good as to cut another, and tiles of all sizes of all of them are many.
+  Result<TileSpace> space() const override {
+    TileFilter filter = filter_;
+    filter.cut_reductions &= kernel_->may_cut_reductions();
+    Result<TileSpace> out = tile_space(block_, filter);
+    if (!out.ok() || !filter.cut_reductions) return out;
+    size_t longest = block_.indices.size();
+    for (size_t i = 0; i < block_.indices.size(); ++i)
+      if (block_.indices[i].reduction && (longest == block_.indices.size() ||
+                                          block_.indices[i].range > block_.indices[longest].range))
+        longest = i;
+    TileSpace fewer = *out;
+    Tile smallest;
+    for (size_t i = 0; i < fewer.size(); ++i) {
+      if (block_.indices[i].reduction && i != longest) fewer[i] = {fewer[i].back()};
+      smallest.push_back(fewer[i].front());
+    }
+    return kernel_->missing(smallest) ? *std::move(out) : fewer;
+  }
   double of(const Tile& tile) const override { return kernel_->time(tile).cost; }
   double bound(const Tile& low, const Tile& high) const override {
     return kernel_->bound(low, high);
   }
   // A larger tile takes more memory.
-  bool hopeless(const Tile& tile) const override { return of(tile) == kDoesNotFit; }
+  bool hopeless(const Tile& tile) const override { return kernel_->missing(tile).has_value(); }
   std::string terms(const Tile& tile) const override { return to_string(kernel_->time(tile)); }
   std::optional<OverLimit> over(const Tile& tile) const override {
     const std::optional<StagedKernel::Missing> missing = kernel_->missing(tile);
@@ -73,8 +92,9 @@ class StagedOfBlock final : public BlockCost {
   TileMarks marks(const Tile& tile) const override {
     TileMarks out;
     const StagedTime time = kernel_->time(tile);
-    if (time.tiles < 2 || time.cost == kDoesNotFit) return out;
+    if (time.tiles * time.steps < 2 || time.cost == kDoesNotFit) return out;
     out.outer.set(stripe::tag::kTilesUnderWay, time.under_way);
+    if (time.steps > 1) out.outer.set(stripe::tag::kStepsUnderWay, time.steps_under_way);
     for (size_t view : time.in_parts)
       out.views.emplace_back(view, stripe::Tags()).second.set(stripe::tag::kTileByTile);
     return out;

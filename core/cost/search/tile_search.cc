@@ -40,7 +40,9 @@ class Exhaustive {
     if (!cost_.hopeless(box.low)) {
       descend_from(box.low);
       tighten(box, space_.size());
+      out_.least = std::numeric_limits<double>::infinity();
       visit(box, 0);
+      if (!out_.best.empty()) out_.least = std::min(out_.least, out_.best.front().score);
     }
     return std::move(out_);
   }
@@ -89,7 +91,8 @@ class Exhaustive {
 
   // The largest tile of a box is the first one of its tiles in order.
   bool may_be_kept(const Box& box) const {
-    return out_.best.size() < keep_ || is_better(box.bound, box.high, out_.best.back());
+    return out_.best.size() < keep_ ||
+           is_better(box.bound * (1 + cost_.gap), box.high, out_.best.back());
   }
 
   // Takes away the sizes that are too large even with the smallest sizes of all other indices.
@@ -141,7 +144,10 @@ class Exhaustive {
     for (Box& half : halves) half.bound = cost_.bound(half.low, half.high);
     if (halves[1].bound <= halves[0].bound) std::swap(halves[0], halves[1]);
     for (const Box& half : halves)
-      if (may_be_kept(half)) visit(half, depth + 1);
+      if (may_be_kept(half))
+        visit(half, depth + 1);
+      else
+        out_.least = std::min(out_.least, half.bound);
   }
 
   const TileSpace& space_;

@@ -43,6 +43,9 @@ struct SearchCost {
   // Indices whose sizes change the cost little: boxes are halved along them last. The answer does
   // not depend on them.
   std::vector<size_t> last = {};
+  // The best tile may cost so much more than the cheapest, as a part of it: boxes that cannot hold
+  // a better one by more than that are left out. 0: the answer is exact.
+  double gap = 0;
 };
 
 struct Ranking {
@@ -50,6 +53,8 @@ struct Ranking {
   // whose first different size is larger comes first.
   std::vector<ScoredTile> best;
   int64_t looked_at = 0;  // tiles whose cost was asked
+  // No tile of the space costs less: a proof, with or without a gap. 0: none was asked for.
+  double least = 0;
 };
 
 // The `keep` >= 1 cheapest tiles of the whole space. A tile is left out only if a bound says that

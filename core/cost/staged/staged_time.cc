@@ -117,6 +117,7 @@ Result<StagedRates> staged_rates(const HardwareModel& model, const StagedUnits& 
   out.depth = model.origins().count(fmt::format("/exec_units/{}/pipeline_depth", units.unit)) > 0
                   ? std::max<int64_t>(1, out.unit->pipeline_depth)
                   : 2;
+  out.instance_depth = out.depth;
   out.spread = units.spread;
   const int64_t instances = std::max<int64_t>(1, out.unit->count);
   out.instances = static_cast<double>(instances);
@@ -188,7 +189,7 @@ Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
   STRIA_ASSIGN(const double rest, operation_cycles(*rates.unit, work));
   out.least_operation_ += rest;
   const std::vector<Move> whole = out.moves();
-  out.scratchpad_banks_ = out.places(whole, std::vector<bool>(whole.size(), false), 1);
+  out.scratchpad_banks_ = out.places(whole, out.in_tiles(std::vector<bool>(whole.size(), false)));
   if (!out.scratchpad_banks_.empty() && !rates.spread)
     out.one_operation_ = out.all_in_scratchpad(1, out.work(out.tiled_.ranges(), whole), whole);
   return out;
@@ -240,14 +241,24 @@ std::vector<StagedKernel::Move> StagedKernel::moves() const {
   return out;
 }
 
+StagedKernel::Staging StagedKernel::in_tiles(std::vector<bool> in_parts) const {
+  Staging out;
+  out.by_step.assign(in_parts.size(), false);
+  out.in_parts = std::move(in_parts);
+  return out;
+}
+
+double StagedKernel::Staging::held(const Move& move, size_t view) const {
+  if (!in_parts[view]) return move.whole;
+  return move.held * static_cast<double>(under_way) *
+         static_cast<double>(by_step[view] ? steps_under_way : 1);
+}
+
 // The bank of each view, or nothing if there is no room. Views are placed by falling size, each
 // into the bank with the fewest views among those with room.
-std::vector<size_t> StagedKernel::places(const std::vector<Move>& moves,
-                                         const std::vector<bool>& in_parts, int64_t under_way,
+std::vector<size_t> StagedKernel::places(const std::vector<Move>& moves, const Staging& staging,
                                          Missing* missing) const {
-  const auto need = [&](size_t v) {
-    return in_parts[v] ? moves[v].held * static_cast<double>(under_way) : moves[v].whole;
-  };
+  const auto need = [&](size_t v) { return staging.held(moves[v], v); };
   std::vector<size_t> order(moves.size()), out(moves.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -278,13 +289,8 @@ std::optional<StagedKernel::Missing> StagedKernel::missing(const Tile& tile) con
   std::vector<bool> in_parts;
   for (const Move& move : parts) in_parts.push_back(!(move.reads && move.writes));
   Missing out;
-  if (!places(parts, in_parts, 1, &out).empty()) return std::nullopt;
+  if (!places(parts, in_tiles(std::move(in_parts)), &out).empty()) return std::nullopt;
   return out;
-}
-
-bool StagedKernel::fits(const std::vector<Move>& moves, const std::vector<bool>& in_parts,
-                        int64_t under_way) const {
-  return !places(moves, in_parts, under_way).empty();
 }
 
 // Cycles of the busiest port for one tile: the operands, and what is copied in and out meanwhile.
@@ -406,14 +412,15 @@ void StagedKernel::share_port(const Operation& operation, StagedTime& time) cons
   time.operation = std::max(time.operation, takes);
 }
 
-int64_t StagedKernel::most_under_way(const std::vector<Move>& moves,
-                                     const std::vector<bool>& in_parts, double tiles) const {
-  int64_t fits_with = 0,
-          too_many = static_cast<int64_t>(std::min(tiles, static_cast<double>(rates_->depth))) + 1;
+void StagedKernel::fill_room(const std::vector<Move>& moves, Staging& staging) const {
+  const double most = std::min(staging.tiles, static_cast<double>(rates_->depth));
+  int64_t fits_with = 0, too_many = static_cast<int64_t>(most) + 1;
   // Mostly there is room for all, or for none.
-  for (int64_t next = too_many - 1; fits_with + 1 < too_many; next = (fits_with + too_many) / 2)
-    (fits(moves, in_parts, next) ? fits_with : too_many) = next;
-  return fits_with;
+  for (int64_t next = too_many - 1; fits_with + 1 < too_many; next = (fits_with + too_many) / 2) {
+    staging.under_way = next;
+    (!places(moves, staging).empty() ? fits_with : too_many) = next;
+  }
+  staging.under_way = fits_with;
 }
 
 StagedTime StagedKernel::all_in_scratchpad(double tiles, const TileWork& work,
@@ -433,34 +440,47 @@ StagedTime StagedKernel::all_in_scratchpad(double tiles, const TileWork& work,
   return out;
 }
 
-StagedTime StagedKernel::tile_by_tile(double tiles, const TileWork& work, std::vector<Move> parts,
-                                      const std::vector<bool>& in_parts, int64_t under_way) const {
+StagedTime StagedKernel::tile_by_tile(const TileWork& work, std::vector<Move> parts,
+                                      const Staging& staging) const {
   StagedTime out;
-  out.tiles = tiles;
-  out.under_way = under_way;
-  std::vector<bool> once;
+  out.tiles = staging.tiles;
+  out.steps = staging.steps;
+  out.under_way = staging.under_way;
+  out.steps_under_way = staging.steps_under_way;
+  std::vector<bool> once, each_tile, each_step;
   for (size_t v = 0; v < parts.size(); ++v) {
-    once.push_back(!in_parts[v]);
-    if (in_parts[v]) out.in_parts.push_back(v);
+    const bool in_parts = staging.in_parts[v], by_step = in_parts && staging.by_step[v];
+    once.push_back(!in_parts);
+    each_tile.push_back(in_parts && !by_step);
+    each_step.push_back(by_step);
+    if (in_parts) out.in_parts.push_back(v);
   }
+  const bool has_steps = staging.steps > 1;
   out.whole = transfers(parts, once, false, true) + transfers(parts, once, true, true);
-  const std::vector<size_t> banks = places(parts, in_parts, under_way);
-  const Operation operation = this->operation(work, parts, in_parts, banks);
+  const std::vector<size_t> banks = places(parts, staging);
+  const Operation operation = this->operation(work, parts, staging.in_parts, banks);
   out.operation = operation.takes;
-  out.bring = transfers(parts, in_parts, false, false);
-  out.take_away = transfers(parts, in_parts, true, false);
+  out.bring = transfers(parts, has_steps ? each_step : each_tile, false, false);
+  out.take_away = transfers(parts, each_tile, true, false);
   if (rates_->spread && rates_->one_port && rates_->banks == 1) share_port(operation, out);
-  const double one = out.bring + out.operation + out.take_away;
-  out.period =
-      std::max({operation.busy,
-                rates_->in_turns ? out.bring + out.take_away : std::max(out.bring, out.take_away),
-                ports(parts, banks, in_parts), one / static_cast<double>(under_way)});
+  // Of a tile: what comes before its steps, and what they take.
+  const double first = has_steps ? transfers(parts, each_tile, false, false) : 0;
+  const double step =
+      std::max({out.operation, out.bring,
+                (out.bring + out.operation) / static_cast<double>(staging.steps_under_way)});
+  const double in = first + staging.steps * out.bring;
+  const double one = first + out.bring + out.operation + (staging.steps - 1) * step + out.take_away;
+  double port = ports(parts, banks, has_steps ? each_step : each_tile);
+  if (has_steps) port = staging.steps * port + ports(parts, banks, staging.in_parts) - port;
+  out.period = std::max({staging.steps * operation.busy,
+                         rates_->in_turns ? in + out.take_away : std::max(in, out.take_away), port,
+                         one / static_cast<double>(staging.under_way)});
   out.cycles = out.whole + one + (out.tiles - 1) * out.period;
-  out.cost = out.cycles + kHidden * out.tiles * (out.bring + out.take_away);
+  out.cost = out.cycles + kHidden * out.tiles * (in + out.take_away);
   // Whoever reads a temporary that does not stay has to bring it.
   std::vector<bool> gone(parts.size(), false);
   for (size_t v = 0; v < parts.size(); ++v)
-    if (in_parts[v] && parts[v].temporary && parts[v].writes) {
+    if (staging.in_parts[v] && parts[v].temporary && parts[v].writes) {
       gone[v] = true;
       parts[v].temporary = false;
       parts[v].reads = true;
@@ -469,11 +489,31 @@ StagedTime StagedKernel::tile_by_tile(double tiles, const TileWork& work, std::v
   return out;
 }
 
+std::vector<bool> StagedKernel::moved_by_steps(const Tile& tile) const {
+  std::vector<bool> out;
+  for (const TiledView& view : tiled_.views) {
+    const auto moves = [&](const TiledDim::Term& term) {
+      const TiledBlock::Index& index = tiled_.indices[term.index];
+      return index.reduction && tile[term.index] < index.range;
+    };
+    out.push_back(std::any_of(view.dims.begin(), view.dims.end(), [&](const TiledDim& dim) {
+      return std::any_of(dim.terms.begin(), dim.terms.end(), moves);
+    }));
+  }
+  return out;
+}
+
+bool StagedKernel::may_cut_reductions() const {
+  return std::none_of(tiled_.views.begin(), tiled_.views.end(), [](const TiledView& view) {
+    return view.writes() && (view.reads() || view.sum_bytes != view.element_bytes);
+  });
+}
+
 StagedTime StagedKernel::time(const Tile& tile) const {
   set(tile);
   const std::vector<Move> parts = moves();
   const TileWork work = this->work(tile, parts);
-  const double tiles = tiles_of(tiled_, tile);
+  const double tiles = tiles_of(tiled_, tile), results = output_tiles_of(tiled_, tile);
   StagedTime out;
   out.tiles = tiles;
   out.cycles = out.cost = kNone;
@@ -482,25 +522,41 @@ StagedTime StagedKernel::time(const Tile& tile) const {
       out = one_operation_;
       out.tiles = tiles;
     }
-    if (rates_->spread || rates_->instances > 1) {
+    // Tiles that add to one part of the result have to wait for each other.
+    if (results == tiles && (rates_->spread || rates_->instances > 1)) {
       StagedTime beside = all_in_scratchpad(tiles, work, parts);
       if (beside.cost < out.cost) out = std::move(beside);
     }
   }
-  if (out.tiles < 2) return out;
+  if (tiles < 2) return out;
   std::vector<size_t> by_size(parts.size());
   std::iota(by_size.begin(), by_size.end(), size_t{0});
   std::stable_sort(by_size.begin(), by_size.end(),
                    [&](size_t a, size_t b) { return parts[a].whole > parts[b].whole; });
+  const auto try_with = [&](Staging staging) {
+    fill_room(parts, staging);
+    if (staging.under_way == 0) return;
+    StagedTime next = tile_by_tile(work, parts, staging);
+    if (next.cost < out.cost) out = std::move(next);
+  };
   const auto look_at = [&](const std::vector<size_t>& order) {
-    std::vector<bool> in_parts(parts.size(), false);
+    Staging staging = in_tiles(std::vector<bool>(parts.size(), false));
+    const bool has_steps = results < tiles;
+    if (has_steps) staging.by_step = moved_by_steps(tile);
+    staging.tiles = results;
+    staging.steps = tiles / results;
+    // Between its steps a part of the result stays where it is.
+    for (size_t v = 0; has_steps && v < parts.size(); ++v)
+      staging.in_parts[v] = parts[v].writes && !parts[v].reads;
     for (size_t v : order) {
       if (parts[v].reads && parts[v].writes) continue;
-      in_parts[v] = true;
-      if (const int64_t room = most_under_way(parts, in_parts, out.tiles); room > 0) {
-        StagedTime next = tile_by_tile(tiles, work, parts, in_parts, room);
-        if (next.cost < out.cost) out = std::move(next);
-      }
+      if (has_steps && parts[v].writes) continue;
+      staging.in_parts[v] = true;
+      staging.steps_under_way = 1;
+      try_with(staging);
+      if (!has_steps || rates_->instance_depth < 2) continue;
+      staging.steps_under_way = 2;
+      try_with(staging);
     }
   };
   look_at(by_size);
@@ -530,16 +586,37 @@ double StagedKernel::bound(const Tile& low, const Tile& high) const {
   }
   in = rates_->in.together > 0 ? in / rates_->in.together : 0;
   back = rates_->out.together > 0 ? back / rates_->out.together : 0;
-  return std::max({operation, in, back}) * kRounding;
+  // What the first tile reads comes before its operation, and what the last one writes goes after
+  // that. All transfers of tiles cost a hundredth besides; those of whole tensors hide nowhere.
+  return (std::max({operation + ends_bound(low), in, back}) + kHidden * (in + back)) * kRounding;
+}
+
+double StagedKernel::ends_bound(const Tile& low) const {
+  double in = 0, out = 0;
+  for (size_t v = 0; v < tiled_.views.size(); ++v) {
+    const TiledView& view = tiled_.views[v];
+    if (tensors_[v].temporary) continue;
+    const double bytes = std::min(static_cast<double>(tensors_[v].bytes),
+                                  elements_of(view, low) * static_cast<double>(view.element_bytes));
+    const auto takes = [&](const StagedRates::Way& way) {
+      return way.latency + (way.bytes > 0 ? bytes / way.bytes : 0);
+    };
+    if (view.reads()) in = std::max(in, takes(rates_->in));
+    if (view.writes()) out = std::max(out, takes(rates_->out));
+  }
+  return in + out;
 }
 
 std::string to_string(const StagedTime& time) {
-  if (time.tiles < 2) return "one tile is all of it";
+  if (time.tiles * time.steps < 2) return "one tile is all of it";
   if (time.under_way == 0) return "there is no room for it";
+  std::string steps;
+  if (time.steps > 1)
+    steps = fmt::format(" steps={:.0f} steps_under_way={}", time.steps, time.steps_under_way);
   return fmt::format(
-      "tiles={:.0f} under_way={} operation={:.0f} bring={:.0f} take_away={:.0f} whole={:.0f} "
+      "tiles={:.0f} under_way={}{} operation={:.0f} bring={:.0f} take_away={:.0f} whole={:.0f} "
       "period={:.0f} cycles={:.0f}",
-      time.tiles, time.under_way, time.operation, time.bring, time.take_away, time.whole,
+      time.tiles, time.under_way, steps, time.operation, time.bring, time.take_away, time.whole,
       time.period, time.cycles);
 }
 

@@ -21,6 +21,15 @@
 //                of the port, C6)
 //   all          whole tensors, bring + operation + take away, and a period for each further tile
 //
+// If the tile cuts reductions, the tiles that add to one part of the result are the steps of one
+// tile. The part of the result stays in the scratchpad until the last of them. What a step reads is
+// copied in while steps before it are at work; steps_under_way are so at once. One after the other
+// adds to the part, so that a tile's steps use one instance at a time.
+//   period       of a tile with steps: so many operations and copy-ins of a step; and
+//                over the tiles under way: the first step's copy-in and operation, the longest of
+//                operation, copy-in, (copy-in + operation) / steps_under_way for each further one,
+//                and take away
+//
 // Which tensors come tile by tile is chosen by time: none of them if all fit into the scratchpad,
 // or the largest, the two largest, and so on; and the same with temporaries last. The others are
 // copied in once, as a whole; so are temporaries, for which that takes no time, since they stay in
@@ -63,7 +72,8 @@ struct StagedRates {
   // Tiles that all instances have under way; 2 each if the model does not say. Of one, if they
   // share each tile.
   int64_t depth = 1;
-  bool spread = false;  // they share each tile: even parts of what it writes
+  int64_t instance_depth = 1;  // of one instance
+  bool spread = false;         // they share each tile: even parts of what it writes
   struct Way {
     double latency = 0;   // of one transfer; the mean over the instances, if their ways differ
     double bytes = 0;     // of one transfer in a cycle, likewise; 0 = no limit
@@ -84,8 +94,10 @@ struct StagedRates {
 Result<StagedRates> staged_rates(const HardwareModel& model, const StagedUnits& units);
 
 struct StagedTime {
-  double tiles = 1;
-  int64_t under_way = 0;         // at once
+  double tiles = 1;              // that differ in what they write, or all of them
+  double steps = 1;              // of each; the tile cuts reductions
+  int64_t under_way = 0;         // tiles at once
+  int64_t steps_under_way = 1;   // of one tile
   std::vector<size_t> in_parts;  // positions of the views that are copied tile by tile
   // The terms of the table above; `whole`: transfers of the tensors that are copied as a whole.
   double operation = 0, bring = 0, take_away = 0, whole = 0;
@@ -112,6 +124,9 @@ class StagedKernel {
   static Result<StagedKernel> make(const stripe::Block& block, std::vector<StagedTensor> tensors,
                                    const StagedRates& rates);
 
+  // May tiles cut reductions? Only if a part of the result may be kept as it is: in the type in
+  // which sums are added up.
+  bool may_cut_reductions() const;
   // A size for each index of `tiled_block(block)`.
   StagedTime time(const Tile& tile) const;
   // A tensor that finds no bank with enough bytes left, with one tile under way and every tensor
@@ -156,10 +171,19 @@ class StagedKernel {
   double lines(const Footprint& footprint) const;
   double conflicts(const stripe::Refinement& ref, const std::vector<int64_t>* strides) const;
   std::vector<Move> moves() const;
-  std::vector<size_t> places(const std::vector<Move>& moves, const std::vector<bool>& in_parts,
-                             int64_t under_way, Missing* missing = nullptr) const;
-  bool fits(const std::vector<Move>& moves, const std::vector<bool>& in_parts,
-            int64_t under_way) const;
+  // How a tile's views come into the scratchpad.
+  struct Staging {
+    std::vector<bool> in_parts;  // else as a whole, once
+    std::vector<bool> by_step;   // also anew in each step of a tile
+    double tiles = 1, steps = 1;
+    int64_t under_way = 1, steps_under_way = 1;
+    // Bytes that are held at once.
+    double held(const Move& move, size_t view) const;
+  };
+  // `in_parts` alone, one at a time.
+  Staging in_tiles(std::vector<bool> in_parts) const;
+  std::vector<size_t> places(const std::vector<Move>& moves, const Staging& staging,
+                             Missing* missing = nullptr) const;
   double ports(const std::vector<Move>& moves, const std::vector<size_t>& banks,
                const std::vector<bool>& transferred) const;
   double transfers(const std::vector<Move>& moves, const std::vector<bool>& which, bool writes,
@@ -171,13 +195,16 @@ class StagedKernel {
                       const std::vector<bool>& in_parts, const std::vector<size_t>& banks) const;
   // Sets operation and bring of `time` to what they are if both run at once over one port.
   void share_port(const Operation& operation, StagedTime& time) const;
-  // The most tiles under way for which there is room; 0: none.
-  int64_t most_under_way(const std::vector<Move>& moves, const std::vector<bool>& in_parts,
-                         double tiles) const;
+  // Sets under_way to the most tiles for which there is room; 0: none.
+  void fill_room(const std::vector<Move>& moves, Staging& staging) const;
   // Nothing comes tile by tile. `parts`: the moves of a tile, of which there are so many.
   StagedTime all_in_scratchpad(double tiles, const TileWork& work, std::vector<Move> parts) const;
-  StagedTime tile_by_tile(double tiles, const TileWork& work, std::vector<Move> parts,
-                          const std::vector<bool>& in_parts, int64_t under_way) const;
+  StagedTime tile_by_tile(const TileWork& work, std::vector<Move> parts,
+                          const Staging& staging) const;
+  // Not above what the first copy-in and the last copy-out of any tile take that is at least `low`.
+  double ends_bound(const Tile& low) const;
+  // Of each view, whether it moves from step to step of a tile that cuts reductions.
+  std::vector<bool> moved_by_steps(const Tile& tile) const;
 
   mutable stripe::Block probe_;  // with the ranges of the tile that is looked at
   TiledBlock tiled_;

@@ -147,16 +147,18 @@ class Scheduler {
     return (bytes + alignment_ - 1) / alignment_ * alignment_;
   }
 
-  // What autotile chose for a kernel: which tensors come tile by tile, by the names around it, and
-  // how many tiles are under way; 0: nothing.
+  // What autotile chose for a kernel: which tensors come tile by tile, by the names around it; how
+  // many tiles are under way, 0: nothing; and how many steps of a tile that cuts reductions.
   struct Chosen {
     std::set<std::string> in_parts;
-    int64_t under_way = 0;
+    int64_t under_way = 0, steps_under_way = 0;
   };
   static Chosen take_choice(Block& kernel) {
     Chosen out;
     out.under_way = kernel.tags.integer(stripe::tag::kTilesUnderWay).value_or(0);
+    out.steps_under_way = kernel.tags.integer(stripe::tag::kStepsUnderWay).value_or(0);
     kernel.tags.remove(stripe::tag::kTilesUnderWay);
+    kernel.tags.remove(stripe::tag::kStepsUnderWay);
     take_views(kernel, nullptr, out.in_parts);
     return out;
   }
@@ -237,7 +239,6 @@ class Scheduler {
 
   Status stage_kernel(size_t kernel, Block& block, const Chosen& chosen) {
     if (points_of(block) < 2) return {};
-    const stripe::Place place{&place_, &block, kernel, place_.depth + 1, block.index_box({})};
     const CopySpec parts{options_.mem_loc, options_.xfer_loc, options_.swap_in_tags,
                          options_.swap_out_tags};
     std::vector<std::pair<size_t, size_t>> by_size = by_kernel_[kernel];
@@ -248,13 +249,14 @@ class Scheduler {
       return chosen.in_parts.count(tensors_[use.first].name) > 0;
     };
     std::stable_partition(by_size.begin(), by_size.end(), is_chosen);
-    int64_t most = std::min(depth_of(block), points_of(block));
+    Block staged = block;
+    if (chosen.steps_under_way > 0) split_steps(staged, chosen.steps_under_way);
+    int64_t most = std::min(depth_of(block), points_of(staged));
     if (chosen.under_way > 0) most = std::min(most, chosen.under_way);
     // So many under way are worth more than to bring fewer tensors again for each tile.
     const int64_t least =
         chosen.under_way > 0 ? (most + 1) / 2 : std::min(most, depth_of_instance(block));
     const size_t beyond = beyond_banks(block);
-    Block staged = block;
     std::vector<std::pair<size_t, size_t>> in_parts, whole = by_size;
     // Stages the chosen tensors, and then the largest one by one, until the rest fits. If it never
     // does, fewer points are under way.
@@ -264,7 +266,8 @@ class Scheduler {
         break;
       Block trial = staged;
       Refusal refusal = why_whole(tensors_[t], tensors_[t].uses[u]);
-      if (!refusal) refusal = stage_tensor(trial, place, names_, tensors_[t].name, parts, context_);
+      if (!refusal)
+        refusal = stage_tensor(trial, {&place_, kernel}, names_, tensors_[t].name, parts, context_);
       if (refusal) {
         why_whole_[kernel] =
             fmt::format("; '{}' cannot come in parts: {}", tensors_[t].name, refusal.reason());
@@ -276,17 +279,24 @@ class Scheduler {
     }
     int64_t depth = most;
     while (depth > 0 && !fits(staged, kernel, whole, depth, beyond)) --depth;
+    if (Block* steps = steps_of(staged); steps && depth == 0) {
+      steps->tags.remove(stripe::tag::kPipeline);
+      for (depth = most; depth > 0 && !fits(staged, kernel, whole, depth, beyond);) --depth;
+    }
     if (in_parts.empty() || depth == 0) return {};  // refuse() says by how much
     if (depth > 1) staged.tags.set(stripe::tag::kPipeline, depth);
     // A block on a numbered unit inside a located block would be a lane block.
-    if (!options_.xfer_loc.empty() && !options_.xfer_loc.path.back().units.empty())
+    Block* const steps = steps_of(staged);
+    if (steps || (!options_.xfer_loc.empty() && !options_.xfer_loc.path.back().units.empty()))
       hand_location_down(staged);
+    if (steps) hand_location_down(*steps);
     // The kernel becomes a pipeline if the verifier can prove it legal, or if it leaves no more
     // questions open than without the pipeline.
     std::optional<size_t> open = probe_.undecided(staged);
     if (!open || *open > 0) {
       Block plain = staged;
       plain.tags.remove(stripe::tag::kPipeline);
+      if (Block* plain_steps = steps_of(plain)) plain_steps->tags.remove(stripe::tag::kPipeline);
       const std::optional<size_t> without = probe_.undecided(plain);
       if (!without) {
         why_whole_[kernel] = "; parts of it cannot come one by one: " + probe_.broken().reason();

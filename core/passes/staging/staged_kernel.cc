@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/passes/staging/staged_kernel.h"
-#include "stria/stripe/tags.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
+
+#include "stria/rewrite/split_block.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::passes {
 namespace {
@@ -34,6 +37,24 @@ void collect(Block& block, const std::string& memory, int64_t copies,
     if (Block* inner = stmt.block()) collect(*inner, memory, copies, found);
 }
 
+bool uses_index(const std::vector<Affine>& access, const std::string& index) {
+  return std::any_of(access.begin(), access.end(),
+                     [&](const Affine& form) { return form.uses(index); });
+}
+
+// Is the view another one from point to point of the block?
+bool moves(const Block& block, const Refinement& ref) {
+  return std::any_of(block.idxs.begin(), block.idxs.end(), [&](const stripe::Index& index) {
+    return index.range > 1 && uses_index(ref.access, index.name);
+  });
+}
+
+size_t position_of(const Block& block, const Block& inner) {
+  size_t position = 0;
+  while (block.stmts[position].block() != &inner) ++position;
+  return position;
+}
+
 }  // namespace
 
 std::vector<OwnBuffer> own_buffers(Block& kernel, const std::string& memory) {
@@ -42,14 +63,53 @@ std::vector<OwnBuffer> own_buffers(Block& kernel, const std::string& memory) {
   return found;
 }
 
-Refusal stage_tensor(Block& kernel, const stripe::Place& place, PlaceNames& names,
+void split_steps(Block& kernel, int64_t under_way) {
+  std::map<std::string, int64_t> tile;
+  for (const stripe::Index& index : kernel.idxs)
+    if (std::any_of(kernel.refs.begin(), kernel.refs.end(), [&](const Refinement& ref) {
+          return (ref.dir == RefDir::out || ref.dir == RefDir::inout) &&
+                 uses_index(ref.access, index.name);
+        }))
+      tile[index.name] = 1;
+  split_block(kernel, tile);
+  Block& steps = *kernel.stmts[0].block();
+  steps.tags.set(stripe::tag::kSteps);
+  if (under_way > 1) steps.tags.set(stripe::tag::kPipeline, under_way);
+}
+
+Block* steps_of(Block& kernel) {
+  for (stripe::Statement& stmt : kernel.stmts)
+    if (Block* inner = stmt.block(); inner && inner->tags.has(stripe::tag::kSteps)) return inner;
+  return nullptr;
+}
+
+Refusal stage_tensor(Block& kernel, const KernelPlace& at, PlaceNames& names,
                      const std::string& tensor, const CopySpec& spec, PassContext& context) {
+  const stripe::Place place{at.section, &kernel, at.position, at.section->depth + 1,
+                            kernel.index_box({})};
   std::vector<std::pair<std::string, RefDir>> views;
   for (const Refinement& ref : kernel.refs)
     if (ref.dir != RefDir::none && ref.from == tensor) views.emplace_back(ref.into, ref.dir);
-  for (const auto& [name, dir] : views)
-    STRIA_RETURN_IF_REFUSED(dir == RefDir::in ? copy_in(kernel, place, names, name, spec, context)
-                                              : copy_out(kernel, place, name, spec));
+  for (const auto& [name, dir] : views) {
+    if (dir != RefDir::in) {
+      STRIA_RETURN_IF_REFUSED(copy_out(kernel, place, name, spec));
+      continue;
+    }
+    Block* const steps = steps_of(kernel);
+    std::vector<std::string> of_steps;
+    if (steps)
+      for (const Refinement& ref : steps->refs)
+        if (ref.dir == RefDir::in && ref.from == name && moves(*steps, ref))
+          of_steps.push_back(ref.into);
+    if (of_steps.empty()) {
+      STRIA_RETURN_IF_REFUSED(copy_in(kernel, place, names, name, spec, context));
+      continue;
+    }
+    const stripe::Place inside{&place, steps, position_of(kernel, *steps), place.depth + 1,
+                               steps->index_box(place.box)};
+    for (const std::string& view : of_steps)
+      STRIA_RETURN_IF_REFUSED(copy_in(*steps, inside, names, view, spec, context));
+  }
   return Refusal::none();
 }
 

@@ -36,10 +36,21 @@ struct OwnBuffer {
 // depends on indices are left out.
 std::vector<OwnBuffer> own_buffers(stripe::Block& kernel, const std::string& memory);
 
-// Makes the kernel, which stands at `place`, copy in what each of its points reads of the tensor,
-// and copy out what it writes. `tensor` is a name of the block around. After a refusal the kernel
-// may be partly changed.
-Refusal stage_tensor(stripe::Block& kernel, const stripe::Place& place, PlaceNames& names,
+// Points of a kernel that add to one part of the result become the steps of a point: a loop inside
+// it, tagged #steps, with #pipeline=`under_way` if that is more than 1.
+void split_steps(stripe::Block& kernel, int64_t under_way);
+// The loop over the steps; null if the kernel has none.
+stripe::Block* steps_of(stripe::Block& kernel);
+
+// Where a kernel stands.
+struct KernelPlace {
+  const stripe::Place* section = nullptr;
+  size_t position = 0;
+};
+// Makes the kernel copy in what each of its points, or each of its steps, reads of the tensor, and
+// copy out what its points write. `tensor` is a name of the block around. After a refusal the
+// kernel may be partly changed.
+Refusal stage_tensor(stripe::Block& kernel, const KernelPlace& place, PlaceNames& names,
                      const std::string& tensor, const CopySpec& spec, PassContext& context);
 
 // The number of points of the kernel's own indices.

@@ -130,8 +130,10 @@ class TileChooser {
       return cost::all_larger_are_over(tiled_, tile, limits_) || cost_->hopeless(tile);
     };
     of.last = cost_->last();
+    of.gap = static_cast<double>(options_.gap_percent) / 100;
     cost::Ranking ranking = cost::exhaustive(space, of, kept());
     looked_at_ = ranking.looked_at;
+    least_ = ranking.least;
     return std::move(ranking.best);
   }
 
@@ -190,8 +192,12 @@ class TileChooser {
   }
 
   void explain(const std::vector<ScoredTile>& best) {
-    context_.note(fmt::format("{}: {} tiles looked at by {}, cost {}", name_, looked_at_,
-                              options_.search, options_.cost.name()));
+    std::string text = fmt::format("{}: {} tiles looked at by {}, cost {}", name_, looked_at_,
+                                   options_.search, options_.cost.name());
+    if (options_.gap_percent > 0 && least_ > 0)
+      text += fmt::format("; at most {:.1f}% above the cheapest",
+                          100 * (best.front().score / least_ - 1));
+    context_.note(text);
     for (size_t i = 0; i < best.size() && i < static_cast<size_t>(options_.explain_top); ++i) {
       const Tile& tile = best[i].tile;
       std::string text = fmt::format("{}: {}. {}\n{}", name_, i + 1, cost::to_string(tiled_, tile),
@@ -240,6 +246,7 @@ class TileChooser {
   const cost::TileLimits limits_;
   std::unique_ptr<cost::BlockCost> cost_;
   int64_t looked_at_ = 0;
+  double least_ = 0;  // no tile costs less; 0: not known
 };
 
 }  // namespace
@@ -254,6 +261,9 @@ void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
   fields.add("search", options.search,
              "how tiles are searched: the best of all sizes, or a greedy walk over doublings",
              std::vector<std::string>{"exhaustive", "ascend"});
+  fields.add("gap_percent", options.gap_percent,
+             "the exhaustive search may end with a tile that costs so much more than the cheapest",
+             {0, 100});
   fields.add("max_input_bytes", options.limits.max_input_bytes,
              "limit of a tile: all `in` views together; 0 = none");
   fields.add("max_output_bytes", options.limits.max_output_bytes, "the same, all `out` views");
