@@ -40,6 +40,7 @@ struct TileQuestion {
 // What a tile says besides its sizes.
 struct TileMarks {
   stripe::Tags outer;  // of the block over the tiles
+  stripe::Tags inner;  // of the tile; of the block if one tile is all of it
   // Of views, by position among the block's refinements without its allocations.
   std::vector<std::pair<size_t, stripe::Tags>> views;
   // The index along which tiles follow each other; "": the one that reads the fewest new bytes.

@@ -85,8 +85,7 @@ TEST_F(Sim, OneNumberOfTheModelChangesTheTime) {
   EXPECT_EQ(cycles("--set CLOCK_MHZ=500"), before);
   // A share of a bank that is no whole number of KiB, and one into which only small tiles fit.
   EXPECT_GT(cycles("--set NUM_SRAM=3"), 0u);
-  // In parts, whose transfers run beside the products; another schedule may well be faster.
-  EXPECT_NE(cycles("--set SRAM_SIZE_KIB=36"), before);
+  EXPECT_GE(cycles("--set SRAM_SIZE_KIB=36"), before);
   EXPECT_GT(cycles("--set SRAM_SIZE_KIB=1"), before);
   EXPECT_GT(cycles(model("\"ops_per_cycle\": 512", "\"ops_per_cycle\": 64")), before);
   EXPECT_GT(cycles(model("\"op\": \"mac\",", "\"op\": \"mac\", \"overhead_cycles\": 100,")),
@@ -104,7 +103,6 @@ TEST_F(Sim, FidelitiesAndBusModels) {
   EXPECT_THAT(run("--timing-only").out, testing::Not(HasSubstr("check C")));
 }
 
-// The pipeline of a model that ships is found by the model's name.
 TEST_F(Sim, EachModelThatShipsRuns) {
   for (const std::string name : {"stripe_slides", "slides_systolic", "tpu_like", "eyeriss_like"}) {
     const Ended ended = run("--hw " STRIA_SOURCE_DIR "/hwmodels/templates/" + name + ".json");
@@ -113,7 +111,7 @@ TEST_F(Sim, EachModelThatShipsRuns) {
     // Units of which the same is to be said share a line.
     const std::string unit = name == "tpu_like"       ? "MXU[0]"
                              : name == "eyeriss_like" ? "..167]"
-                                                      : "CONV[0]";
+                                                      : "CONV[0";
     EXPECT_THAT(ended.out, HasSubstr(unit));
   }
 }
@@ -161,7 +159,7 @@ TEST_F(Sim, OnePipelineServesEachModel) {
   folder_.write("renamed.json", renamed);
   const Ended ended = run("--hw renamed.json" + pipeline);
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, AllOf(HasSubstr(": ok"), HasSubstr("MATRIX[0]")));
+  EXPECT_THAT(ended.out, AllOf(HasSubstr(": ok"), HasSubstr("MATRIX[0")));
 }
 
 // The layer of the slides with 8-bit results: each more unit is used, until the bus of results is
@@ -285,9 +283,15 @@ TEST_F(Sim, SaysWhatIsWrongWithAModel) {
     EXPECT_EQ(ended.code, code) << ended.err;
     return ended.err;
   };
+  // A pipeline that names units.
+  const std::string names = " --pipeline " STRIA_SOURCE_DIR "/plugins/sim/passes/slides.json";
   const std::string bus = R"({"sources": ["DRAM[0]"], "sinks": ["DMA[0]"])";
   // No way, two ways, a bus to what is not there.
-  EXPECT_THAT(message(model(bus, R"({"sources": ["DRAM[0]"], "sinks": ["NOC[0]"])")),
+  const std::string no_way = model(bus, R"({"sources": ["DRAM[0]"], "sinks": ["NOC[0]"])");
+  EXPECT_THAT(message(no_way),
+              HasSubstr("m.json: the model 'stripe_slides' does not have a transfer unit on buses "
+                        "from 'DRAM' to a memory near the execution units and back"));
+  EXPECT_THAT(message(no_way + names),
               AllOf(HasSubstr("from 'DRAM[0]' to 'SRAM[0]' over 'DMA[0]'"),
                     HasSubstr("no way over buses from 'DRAM[0]' to 'DMA[0]'")));
   EXPECT_THAT(message(model("\"buses\": [", "\"buses\": [" + bus + ", \"bytes_per_cycle\": 5},")),
@@ -325,7 +329,7 @@ TEST_F(Sim, SaysWhatIsWrongWithAModel) {
   EXPECT_THAT(
       message(free("SRAM_SIZE_KIB", "SRAM_SIZE_KIB=0")),
       AllOf(HasSubstr("m.json:22:"), HasSubstr("/mem_units/SRAM/size_KiB"), HasSubstr("above 0")));
-  EXPECT_THAT(message(free("SRAM_SIZE_KIB", "SRAM_SIZE_KIB=0.5")),
+  EXPECT_THAT(message(free("SRAM_SIZE_KIB", "SRAM_SIZE_KIB=0.5") + names),
               HasSubstr("one 'SRAM' has 0.5 KiB"));
   EXPECT_THAT(message(free("NUM_CONV", "NUM_CONV=abc")),
               AllOf(HasSubstr("m.json:33:"), HasSubstr("NUM_CONV makes 'abc' here")));
@@ -345,7 +349,8 @@ TEST_F(Sim, SaysWhatIsWrongWithAModel) {
       message(model("\"bytes_per_cycle\": {{ DRAM_BYTES }}", "\"bytes_per_cycle\": 1e-300")),
       HasSubstr("more than 2^53 ticks"));
   // What the pipeline names; keys; words.
-  EXPECT_THAT(message(model("\"CONV\": {", "\"CONVX\": {")), HasSubstr("did you mean 'CONVX'"));
+  EXPECT_THAT(message(model("\"CONV\": {", "\"CONVX\": {") + names),
+              HasSubstr("did you mean 'CONVX'"));
   EXPECT_THAT(message(model("\"DRAM\": {", "\"DRAM\": {\"siez_KiB\": 1,")),
               HasSubstr("did you mean 'size_KiB'"));
   EXPECT_THAT(message(model("\"op\": \"mac\"", "\"op\": \"mca\"")),
@@ -413,7 +418,8 @@ TEST_F(Sim, SaysWhatDoesNotFit) {
   // What fits in small parts comes in such.
   EXPECT_EQ(run("--set SRAM_SIZE_KIB=1").code, 0);
   // And what is too large for the main memory.
-  const Ended main = run(model("\"size_KiB\": 1048576", "\"size_KiB\": 8"));
+  const Ended main =
+      run(model("\"size_KiB\": 1048576", "\"size_KiB\": 8") + " --set SRAM_SIZE_KIB=4");
   EXPECT_EQ(main.code, 1);
   EXPECT_THAT(main.err, AllOf(HasSubstr("'C'"), HasSubstr("'DRAM'"), HasSubstr("too many")));
 }

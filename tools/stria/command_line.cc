@@ -534,7 +534,8 @@ void define(CLI::App* app, SimOptions& options) {
              "sizes and type (default fp32) of an input");
   app->add_option("--hw", options.hw, "hardware model, a JSON file (default: the plugin sim's)")
       ->type_name("H.json");
-  app->add_option("--pipeline", options.pipeline, "passes, a JSON file (default: the plugin sim's)")
+  app->add_option("--pipeline", options.pipeline,
+                  "passes, a JSON file (default: the plugin sim's scratchpad.json, for any model)")
       ->type_name("P.json");
   add_repeated(app, "--set", options.settings, "parameter of model and pipeline", "NAME=VALUE");
   app->add_option("--report", options.report,

@@ -38,7 +38,9 @@ std::vector<StagedTensor> tensors(const stripe::Program& program, const stripe::
 
 class StagedOfBlock final : public BlockCost {
  public:
-  StagedOfBlock(const TileQuestion& question, const TileFilter& filter, StagedRates rates)
+  // `rates`: of tiles that run on an instance each, of tiles that are spread, or both.
+  StagedOfBlock(const TileQuestion& question, const TileFilter& filter,
+                std::vector<StagedRates> rates)
       : block_(question.tiled),
         source_(question.block),
         filter_(filter),
@@ -51,16 +53,18 @@ class StagedOfBlock final : public BlockCost {
     return std::make_unique<KeyOf<Key>>(Key(tensors_, passes::nameless(source_)));
   }
   Refusal start() override {
-    Result<StagedKernel> kernel = StagedKernel::make(source_, tensors_, rates_);
-    if (!kernel.ok()) return kernel.status().message();
-    kernel_.emplace(*std::move(kernel));
+    for (const StagedRates& rates : rates_) {
+      Result<StagedKernel> kernel = StagedKernel::make(source_, tensors_, rates);
+      if (!kernel.ok()) return kernel.status().message();
+      kernels_.push_back(*std::move(kernel));
+    }
     return Refusal::none();
   }
   // Of several reductions only the longest is cut, unless no tile has room for the others whole: to
   // cut one is as good as to cut another, and tiles of all sizes of all of them are many.
   Result<TileSpace> space() const override {
     TileFilter filter = filter_;
-    filter.cut_reductions &= kernel_->may_cut_reductions();
+    filter.cut_reductions &= kernels_[0].may_cut_reductions();
     Result<TileSpace> out = tile_space(block_, filter);
     if (!out.ok() || !filter.cut_reductions) return out;
     size_t longest = block_.indices.size();
@@ -74,25 +78,32 @@ class StagedOfBlock final : public BlockCost {
       if (block_.indices[i].reduction && i != longest) fewer[i] = {fewer[i].back()};
       smallest.push_back(fewer[i].front());
     }
-    return kernel_->missing(smallest) ? *std::move(out) : fewer;
+    return kernels_[0].missing(smallest) ? *std::move(out) : fewer;
   }
-  double of(const Tile& tile) const override { return kernel_->time(tile).cost; }
+  double of(const Tile& tile) const override { return best(tile).time.cost; }
   double bound(const Tile& low, const Tile& high) const override {
-    return kernel_->bound(low, high);
+    double out = kDoesNotFit;
+    for (const StagedKernel& kernel : kernels_) out = std::min(out, kernel.bound(low, high));
+    return out;
   }
-  // A larger tile takes more memory.
-  bool hopeless(const Tile& tile) const override { return kernel_->missing(tile).has_value(); }
-  std::string terms(const Tile& tile) const override { return to_string(kernel_->time(tile)); }
+  // A larger tile takes more memory, spread or not.
+  bool hopeless(const Tile& tile) const override { return kernels_[0].missing(tile).has_value(); }
+  std::string terms(const Tile& tile) const override {
+    const Best chosen = best(tile);
+    return to_string(chosen.time) + (is_choice() && chosen.spread ? " spread" : "");
+  }
   std::optional<OverLimit> over(const Tile& tile) const override {
-    const std::optional<StagedKernel::Missing> missing = kernel_->missing(tile);
+    const std::optional<StagedKernel::Missing> missing = kernels_[0].missing(tile);
     if (!missing) return std::nullopt;
     return OverLimit{fmt::format("what a bank of {} has left for '{}'", memory_, missing->view),
                      "bytes", missing->bytes, missing->left};
   }
   TileMarks marks(const Tile& tile) const override {
     TileMarks out;
-    const StagedTime time = kernel_->time(tile);
-    if (time.tiles * time.steps < 2 || time.cost == kDoesNotFit) return out;
+    const auto [time, spread] = best(tile);
+    if (time.cost == kDoesNotFit) return out;
+    if (is_choice() && spread) out.inner.set(stripe::tag::kSpread);
+    if (time.tiles * time.steps < 2) return out;
     out.outer.set(stripe::tag::kTilesUnderWay, time.under_way);
     if (time.steps > 1) out.outer.set(stripe::tag::kStepsUnderWay, time.steps_under_way);
     for (size_t view : time.in_parts)
@@ -101,13 +112,26 @@ class StagedOfBlock final : public BlockCost {
   }
 
  private:
+  struct Best {
+    StagedTime time;
+    bool spread = false;
+  };
+  bool is_choice() const { return kernels_.size() > 1; }
+  Best best(const Tile& tile) const {
+    Best out{kernels_[0].time(tile), rates_[0].spread};
+    for (size_t i = 1; i < kernels_.size(); ++i)
+      if (StagedTime other = kernels_[i].time(tile); other.cost < out.time.cost)
+        out = {std::move(other), rates_[i].spread};
+    return out;
+  }
+
   const TiledBlock& block_;
   const stripe::Block& source_;
   const TileFilter& filter_;
   const std::string& memory_;
-  const StagedRates rates_;
+  const std::vector<StagedRates> rates_;
   const std::vector<StagedTensor> tensors_;
-  std::optional<StagedKernel> kernel_;  // from start() on
+  std::vector<StagedKernel> kernels_;  // from start() on, of each of the rates
 };
 
 class StagedTimeModel final : public TileCost {
@@ -119,6 +143,8 @@ class StagedTimeModel final : public TileCost {
     fields.formerly("far");
     fields.unit("transfer", transfer_, "transfer unit that copies tiles");
     fields.add("spread", spread_, "a tile is cut into even parts for all instances of the unit");
+    fields.add("may_spread", may_spread_,
+               "tiles for which that takes less time are tagged #spread; a later step cuts them");
     fields.add("banks", banks_, "instances of `memory` that tensors are spread over", {1, 1 << 20});
     fields.add("bank_KiB", bank_KiB_,
                "KiB of each of them; 0 = what the hardware model gives one instance",
@@ -130,6 +156,8 @@ class StagedTimeModel final : public TileCost {
       return invalid_argument("/cost: 'staged_time' needs the /memory that tiles are brought into");
     STRIA_RETURN_IF_ERROR(passes::check_unit(model, passes::UnitUse::hold, "/global", global_));
     STRIA_RETURN_IF_ERROR(passes::check_unit(model, passes::UnitUse::run, "/transfer", transfer_));
+    if (spread_ && may_spread_)
+      return invalid_argument("/may_spread: with /spread all tiles are spread");
     const Status rates = staged_rates(model, units(memory)).status();
     if (!rates.ok()) return rates.with_context("/cost");
     const MemoryUnit* unit = model.find_memory(memory);
@@ -143,9 +171,16 @@ class StagedTimeModel final : public TileCost {
     return {};
   }
   Answer on(const TileQuestion& question) const override {
-    Result<StagedRates> rates = staged_rates(question.model, units(question.memory));
-    if (!rates.ok()) return {nullptr, Refusal(rates.status().message())};
-    return {std::make_unique<StagedOfBlock>(question, filter_, *std::move(rates))};
+    StagedUnits units = this->units(question.memory);
+    std::vector<StagedRates> all;
+    const ExecutionUnit* unit = question.model.find_executor(units.unit);
+    for (int way = 0; way < (may_spread_ && unit && unit->count > 1 ? 2 : 1); ++way) {
+      units.spread = spread_ || way > 0;
+      Result<StagedRates> rates = staged_rates(question.model, units);
+      if (!rates.ok()) return {nullptr, Refusal(rates.status().message())};
+      all.push_back(*std::move(rates));
+    }
+    return {std::make_unique<StagedOfBlock>(question, filter_, std::move(all))};
   }
 
  private:
@@ -155,7 +190,7 @@ class StagedTimeModel final : public TileCost {
 
   TileFilter filter_;
   std::string unit_ = "CORE", global_ = "DRAM", transfer_ = "DMA";
-  bool spread_ = false;
+  bool spread_ = false, may_spread_ = false;
   int64_t banks_ = 1, bank_KiB_ = 0;
 };
 

@@ -382,33 +382,29 @@ StagedKernel::Operation StagedKernel::operation(const TileWork& work, std::vecto
 }
 
 // Parts run in rounds, as many at once as there are instances, while the next tile is copied in.
-// Nobody gets less of the port than it wants unless all get the same (C6).
+// Operands move as fast as they can (C7): while they do, nobody gets less of the port than another
+// one, unless it wants less (C6). After that the transfer has it alone.
 void StagedKernel::share_port(const Operation& operation, StagedTime& time) const {
-  const double port = rates_->read_port, wants = operation.part_bytes / operation.part_takes,
-               transfer = narrower(rates_->in.bytes, port);
-  double brings = time.bring, takes = 0, beside = 0;
-  for (double left = operation.parts; left > 0; left -= rates_->instances) {
-    const double parts = std::min(left, rates_->instances);
-    const double moved = brings > 0 ? transfer : 0, even = port / (parts + (moved > 0 ? 1 : 0));
-    double part = wants, other = moved;
-    if (parts * wants + moved > port) {
-      if (wants <= even)
-        other = port - parts * wants;
-      else if (moved <= even)
-        part = (port - moved) / parts;
-      else
-        part = other = even;
+  const double port = rates_->read_port, transfer = narrower(rates_->in.bytes, port);
+  double left = time.bring * transfer;  // bytes of the transfer
+  double brings = 0, takes = 0;
+  for (double parts_left = operation.parts; parts_left > 0; parts_left -= rates_->instances) {
+    const double parts = std::min(parts_left, rates_->instances);
+    double operands = parts * operation.part_bytes / port, beside = 0;
+    if (left > 0) {
+      const double share = std::min(transfer, port / (parts + 1));
+      beside = std::min(left / share, parts * operation.part_bytes / (port - share));
+      operands += beside * share / port;
+      left -= beside * share;
     }
-    const double round = operation.part_takes * (wants > 0 ? wants / part : 1);
+    const double round = std::max(operation.part_takes, operands);
+    const double alone = std::min(left / transfer, std::max(0.0, round - operands));
+    brings += beside + alone;
+    left -= alone * transfer;
+    if (left < 1e-6) left = 0;
     takes += round;
-    if (moved > 0) {
-      const double here = std::min(round, brings * transfer / other);
-      beside += here;
-      brings -= here * other / transfer;
-      if (brings < 1e-6) brings = 0;
-    }
   }
-  time.bring = beside + brings;
+  time.bring = brings + left / transfer;
   time.operation = std::max(time.operation, takes);
 }
 

@@ -29,11 +29,11 @@
 // together, are copied in parts (staged_kernel.h): each point of the kernel copies in what it reads
 // and copies out what it writes. The kernel is tagged #pipeline with #tiles_under_way points, or as
 // many as the instances of its unit have, so that the transfers of the next points overlap this
-// point. Without parts, #tiles_under_way points use the instances beside each other. Points that add
-// to one part of a result become the steps of one point if the kernel is tagged #steps_under_way: a
-// loop tagged #steps copies in what each of them reads, and the part is copied out once. The kernel
-// must hold blocks: tiles that autotile has cut to the size of the memory. If the transfer unit is
-// numbered, the kernel's own unit moves to its inner blocks.
+// point. Without parts, #tiles_under_way points use the instances beside each other. In a kernel
+// that is tagged #steps_under_way, points that add to one part of a result become the steps of one
+// point: a loop tagged #steps copies in what each of them reads, and the part is copied out once.
+// The kernel must hold blocks: tiles that autotile has cut to the size of the memory. If the
+// transfer unit is numbered, or there are steps, the kernel's own unit moves to its inner blocks.
 //
 // Dependencies are the fewest that suffice, those for reused bytes included. All of them point
 // backward, so there is no deadlock. A tensor stays in global memory, and is counted with the

@@ -113,6 +113,7 @@ bool cut_tile(Block& block, const std::map<std::string, int64_t>& sizes,
   if (cuts && options.copy_tags) copy_tags(block.tags, inner);
   if (cuts && options.clear_location) inner.location = std::exchange(block.location, {});
   inner.tags.set_all(options.inner_set);
+  for (const stripe::Tag& tag : marks.inner.all()) inner.tags.set(tag.name, tag.value);
   block.tags.set_all(options.outer_set);
   for (const stripe::Tag& tag : marks.outer.all()) block.tags.set(tag.name, tag.value);
   return cuts;

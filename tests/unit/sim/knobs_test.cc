@@ -183,11 +183,12 @@ TEST(Knobs, EachLeafOfTheModelMattersOrIsDeclaredInert) {
       {full_model(false), pipeline("slides")},
       {full_model(true), pipeline("slides")},
       {full_model(false), pipeline("slides_spread")},
-      {model_of("slides_systolic", {{"SRAM_SIZE_KIB", "256"}}, "CONV", "DSP"), pipeline("slides")},
+      {model_of("slides_systolic", {{"SRAM_SIZE_KIB", "256"}}, "CONV", "DSP"),
+       pipeline("scratchpad")},
       {model_of("tpu_like", {{"UB_KIB", "64"}, {"ROWS", "8"}, {"COLS", "16"}}, "MXU", "VPU"),
-       pipeline("tpu_like")},
+       pipeline("scratchpad")},
       {model_of("eyeriss_like", {{"ROWS", "2"}, {"COLS", "3"}, {"GLB_KIB", "8"}}, "PE", "PE"),
-       pipeline("eyeriss_like")}};
+       pipeline("scratchpad")}};
   for (const auto& [model, steps] : all) {
     const std::string before = said(model, steps);
     ASSERT_THAT(before, testing::HasSubstr("\"cycles\"")) << before;

@@ -35,8 +35,14 @@ TEST(StagedTime, IsWhatTheSimulatorFinds) {
       {"stripe_slides", "slides", "bank_CONV", {{"DRAM_BYTES", "4"}}},
       {"slides_systolic", "slides", "bank_CONV", {}},
       {"slides_systolic", "slides", "bank_CONV", {{"DATAFLOW", "os"}, {"NUM_SRAM", "2"}}},
-      {"tpu_like", "tpu_like", "tile_MXU", {{"UB_KIB", "256"}}},
-      {"tpu_like", "tpu_like", "tile_MXU", {{"UB_KIB", "256"}, {"ROWS", "32"}, {"COLS", "16"}}}};
+      {"tpu_like", "scratchpad", "tile_products", {{"UB_KIB", "256"}}},
+      {"tpu_like",
+       "scratchpad",
+       "tile_products",
+       {{"UB_KIB", "256"}, {"ROWS", "32"}, {"COLS", "16"}}},
+      {"stripe_slides", "scratchpad", "tile_products", {{"SRAM_SIZE_KIB", "16"}}},
+      {"slides_systolic", "scratchpad", "tile_products", {{"SRAM_SIZE_KIB", "32"}}},
+      {"eyeriss_like", "scratchpad", "tile_products", {}}};
   const std::pair<const char*, std::map<std::string, tile::TensorType>> programs[] = {
       {"function (A[M, K], B[K, N]) -> (C) { C[i, j : M, N] = +(A[i, k] * B[k, j]); }",
        {{"A", {DataType::i8, {512, 512}}}, {"B", {DataType::i8, {512, 512}}}}},

@@ -17,6 +17,7 @@
 #include "stria/base/file.h"
 #include "stria/base/text.h"
 #include "stria/hal/files/sha256.h"
+#include "stria/hwmodel/machine_roles.h"
 #include "stria/pass/pipeline.h"
 #include "stria/runtime/check.h"
 #include "stria/runtime/host/intrinsics.h"
@@ -38,7 +39,24 @@ struct Target {
   Pipeline steps;
 };
 
-// The simulated device's own files stand in for those that are not given.
+// A device whose pipeline names units by what they do (stria/hwmodel/machine_roles.h): it serves
+// each model that has what it needs.
+constexpr const char* kServesAnyModel = "tpu_like";
+
+// What the model lacks for such a pipeline; "" if nothing.
+std::string lacking(const HardwareModel& model) {
+  const MachineRoles roles = roles_of(model);
+  if (roles.main.empty()) return "a memory without 'policy': 'cache' in which tensors could lie";
+  if (roles.transfer.empty() || roles.scratchpad.empty())
+    return fmt::format(
+        "a transfer unit on buses from '{}' to a memory near the execution units and back",
+        roles.main);
+  if (roles.products.empty() || roles.rest.empty()) return "an execution unit";
+  return "";
+}
+
+// Without --hw it is the model of the simulator's first device; without --pipeline, the pipeline
+// that serves any model.
 Outcome find_files(const SimOptions& options, Target& target) {
   std::string hw = options.hw, pipeline = options.pipeline;
   if (hw.empty() || pipeline.empty()) {
@@ -52,24 +70,16 @@ Outcome find_files(const SimOptions& options, Target& target) {
                          ? not_found("there is no plugin 'sim' whose model and pipeline could be "
                                      "taken; give --hw and --pipeline")
                          : records[0].status());
-    // A model that ships has a pipeline of its own, whatever its file.
-    std::string kind = records[0].devices[0].kind;
-    if (!hw.empty()) {
-      STRIA_OR_FAIL(target.hw, ExitCode::program, read_source(hw, kMaxJsonBytes));
-      STRIA_OR_FAIL(target.model, ExitCode::program,
-                    load_hardware_model(target.hw, target.settings));
-      for (const hal::DeviceInfo& device : records[0].devices)
-        if (device.kind == target.model.name) kind = device.kind;
-    }
     if (hw.empty()) {
-      STRIA_OR_FAIL(hw, ExitCode::device, records[0].plugin.hw_model(kind));
+      STRIA_OR_FAIL(hw, ExitCode::device, records[0].plugin.hw_model(records[0].devices[0].kind));
     }
     if (pipeline.empty()) {
-      STRIA_OR_FAIL(SourceText text, ExitCode::device, records[0].plugin.read_pipeline(kind));
-      target.pipeline = PipelineSource(std::move(text),
-                                       [plugin = records[0].plugin, kind](const std::string& name) {
-                                         return plugin.read_fragment(kind, name);
-                                       });
+      STRIA_OR_FAIL(SourceText text, ExitCode::device,
+                    records[0].plugin.read_pipeline(kServesAnyModel));
+      target.pipeline =
+          PipelineSource(std::move(text), [plugin = records[0].plugin](const std::string& name) {
+            return plugin.read_fragment(kServesAnyModel, name);
+          });
       target.pipeline.of_manifest = true;
     }
   }
@@ -94,6 +104,10 @@ Outcome read_target(const SimOptions& options, Target& target) {
   STRIA_OR_FAIL(target.model, ExitCode::program, load_hardware_model(target.hw, target.settings));
   // Before a step of the pipeline stumbles over it.
   STRIA_FAIL_IF_ERROR(ExitCode::program, sim::check_model(target.model));
+  if (const std::string lacks = lacking(target.model); options.pipeline.empty() && !lacks.empty())
+    return Outcome(ExitCode::program,
+                   not_found("{}: the model '{}' does not have {}; without it, give a --pipeline",
+                             target.hw.name, target.model.name, lacks));
   return parse_pipeline(target.pipeline, target.settings, target.model, target.steps);
 }
 
