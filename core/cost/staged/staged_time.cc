@@ -4,154 +4,21 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <numeric>
-#include <set>
 
 #include "stria/base/text.h"
 #include "stria/cost/block/part_choice.h"
 #include "stria/cost/block/tile.h"
 #include "stria/cost/block/unit_operation.h"
-#include "stria/hwmodel/bus_ways.h"
 
 namespace stria::cost {
 namespace {
 
-// What a transfer costs that runs beside something else, as a part of its cycles.
-constexpr double kHidden = 0.01;
+// Time is worth so much more than energy: a cost is cycles times this power of the energy.
+constexpr double kEnergyPower = 0.03;
 constexpr double kNone = std::numeric_limits<double>::infinity();
 
-// The smaller of two rates; 0 means no limit.
-double narrower(double a, double b) { return a > 0 && b > 0 ? std::min(a, b) : std::max(a, b); }
-
-// The way from one memory to the other, over each instance of the transfer unit that has one.
-struct FoundWay {
-  StagedRates::Way way;
-  std::set<size_t> buses;
-  int64_t movers = 0;
-};
-
-// Bytes in a cycle of transfers over all of these ways at once; a way is a set of buses. Fair
-// shares (C6): all ways get more alike, until a bus is full; that stops the ways over it. `widths`:
-// by bus.
-double fair_sum(std::vector<std::set<size_t>> ways, std::map<size_t, double> widths) {
-  double sum = 0, level = 0;
-  while (!ways.empty()) {
-    std::map<size_t, double> users;
-    for (const std::set<size_t>& way : ways)
-      for (size_t bus : way) ++users[bus];
-    double step = kNone;
-    for (const auto& [bus, count] : users) step = std::min(step, widths[bus] / count);
-    level += step;
-    std::set<size_t> full;
-    for (const auto& [bus, count] : users)
-      if (widths[bus] / count == step)
-        full.insert(bus);
-      else
-        widths[bus] -= step * count;
-    sum += level * static_cast<double>(std::erase_if(ways, [&](const std::set<size_t>& way) {
-             return std::any_of(way.begin(), way.end(),
-                                [&](size_t bus) { return full.count(bus) > 0; });
-           }));
-  }
-  return sum;
-}
-
-Result<FoundWay> find_way(const HardwareModel& model, const TransferUnit& unit,
-                          const MemoryUnit& from, const MemoryUnit& to) {
-  const auto cycles = [&](double own, double clock) { return own / model.unit_cycles(clock); };
-  FoundWay out;
-  std::vector<std::set<size_t>> ways;  // of the instances
-  std::map<size_t, double> widths;
-  double latencies = 0, rates = 0;
-  Status why;
-  const BusMap map(model);
-  const BusReach reach(map, UnitInstance{from.name});
-  for (const int64_t i : instances_on_buses(model, unit.name)) {
-    Result<TransferWay> way = transfer_way(map, reach, {unit.name, i}, UnitInstance{to.name});
-    if (!way.ok()) {
-      // An instance without a way is of no use. Any other mistake is the model's.
-      if (way.status().code() != StatusCode::not_found) return way.status();
-      if (why.ok()) why = way.status();
-      continue;
-    }
-    std::vector<size_t> buses = std::move(way->in);
-    buses.insert(buses.end(), way->out.begin(), way->out.end());
-    double narrowest = kNone;
-    for (size_t position : buses) {
-      const Bus& bus = model.buses[position];
-      const double width = bus.bytes_per_cycle * model.unit_cycles(bus.clock_mhz);
-      latencies += cycles(bus.latency_cycles, bus.clock_mhz);
-      narrowest = std::min(narrowest, width);
-      widths[position] = width;
-    }
-    out.buses.insert(buses.begin(), buses.end());
-    ways.emplace_back(buses.begin(), buses.end());
-    rates += narrowest;
-    ++out.movers;
-  }
-  if (out.movers == 0) return why;
-  // Transfers are spread over the instances. If their ways differ, the mean counts.
-  const auto movers = static_cast<double>(out.movers);
-  out.way.latency = cycles(from.latency_cycles, from.clock_mhz) +
-                    cycles(unit.latency_cycles, unit.clock_mhz) + latencies / movers;
-  out.way.bytes = rates / movers;
-  out.way.together = fair_sum(std::move(ways), std::move(widths));
-  return out;
-}
-
 }  // namespace
-
-Result<StagedRates> staged_rates(const HardwareModel& model, const StagedUnits& units) {
-  StagedRates out;
-  out.unit = model.find_executor(units.unit);
-  const MemoryUnit *scratchpad = model.find_memory(units.scratchpad),
-                   *global = model.find_memory(units.global);
-  const TransferUnit* transfer = model.find_transfer(units.transfer);
-  if (!out.unit) return not_found("the hardware model has no execution unit '{}'", units.unit);
-  for (const auto& [unit, name] :
-       {std::pair(scratchpad, units.scratchpad), std::pair(global, units.global)})
-    if (!unit) return not_found("the hardware model has no memory unit '{}'", name);
-  if (!transfer) return not_found("the hardware model has no transfer unit '{}'", units.transfer);
-  out.unit_cycle = 1 / model.unit_cycles(out.unit->clock_mhz);
-  out.depth = model.origins().count(fmt::format("/exec_units/{}/pipeline_depth", units.unit)) > 0
-                  ? std::max<int64_t>(1, out.unit->pipeline_depth)
-                  : 2;
-  out.instance_depth = out.depth;
-  out.spread = units.spread;
-  const int64_t instances = std::max<int64_t>(1, out.unit->count);
-  out.instances = static_cast<double>(instances);
-  if (!out.spread) out.depth = saturating_product(out.depth, instances);
-  STRIA_ASSIGN(const FoundWay in, find_way(model, *transfer, *global, *scratchpad));
-  STRIA_ASSIGN(const FoundWay back, find_way(model, *transfer, *scratchpad, *global));
-  out.in = in.way;
-  out.out = back.way;
-  out.movers = static_cast<double>(std::min(in.movers, back.movers));
-  out.in_turns =
-      transfer->half_duplex || std::any_of(in.buses.begin(), in.buses.end(),
-                                           [&](size_t bus) { return back.buses.count(bus) > 0; });
-  out.line_bytes = global->line_bytes;
-  const double global_cycle = model.unit_cycles(global->clock_mhz),
-               scratchpad_cycle = model.unit_cycles(scratchpad->clock_mhz);
-  // The banks together have a width. A port is not wider.
-  const double width =
-      static_cast<double>(scratchpad->banks * scratchpad->bank_bytes) * scratchpad_cycle;
-  out.read_port = narrower(width, scratchpad->read_bytes_per_cycle * scratchpad_cycle);
-  out.write_port = narrower(width, scratchpad->write_bytes_per_cycle * scratchpad_cycle);
-  out.one_port =
-      width > 0 && scratchpad->read_bytes_per_cycle <= 0 && scratchpad->write_bytes_per_cycle <= 0;
-  out.in.bytes =
-      narrower(narrower(out.in.bytes, global->read_bytes_per_cycle * global_cycle), out.write_port);
-  out.out.bytes = narrower(narrower(out.out.bytes, global->write_bytes_per_cycle * global_cycle),
-                           out.read_port);
-  out.in.together = narrower(out.in.together, global->read_bytes_per_cycle * global_cycle);
-  out.out.together = narrower(out.out.together, global->write_bytes_per_cycle * global_cycle);
-  out.port_banks = scratchpad->banks;
-  out.port_bank_bytes = scratchpad->bank_bytes;
-  out.banks = units.banks;
-  out.bank_bytes = units.bank_bytes > 0 ? units.bank_bytes : scratchpad->size_bytes;
-  return out;
-}
 
 StagedKernel::StagedKernel(const stripe::Block& block, std::vector<StagedTensor> tensors,
                            const StagedRates& rates)
@@ -188,6 +55,9 @@ Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
   }
   STRIA_ASSIGN(const double rest, operation_cycles(*rates.unit, work));
   out.least_operation_ += rest;
+  std::vector<double> once;
+  for (const StagedTensor& tensor : out.tensors_) once.push_back(static_cast<double>(tensor.bytes));
+  out.least_energy_ = out.energy(once, once);
   const std::vector<Move> whole = out.moves();
   out.scratchpad_banks_ = out.places(whole, out.in_tiles(std::vector<bool>(whole.size(), false)));
   if (!out.scratchpad_banks_.empty() && !rates.spread)
@@ -312,22 +182,24 @@ double StagedKernel::ports(const std::vector<Move>& moves, const std::vector<siz
   return out;
 }
 
-// Cycles of the transfers of these views, in one direction, one after the other on each instance.
-double StagedKernel::transfers(const std::vector<Move>& moves, const std::vector<bool>& which,
-                               bool writes, bool whole) const {
+StagedKernel::Transfers StagedKernel::transfers(const std::vector<Move>& moves,
+                                                const std::vector<bool>& which, bool writes,
+                                                bool whole) const {
   const StagedRates::Way& way = writes ? rates_->out : rates_->in;
-  double one_by_one = 0, longest = 0, bytes = 0;
+  Transfers out;
+  double longest = 0, bytes = 0;
   for (size_t v = 0; v < moves.size(); ++v) {
     if (!which[v] || !(writes ? moves[v].writes : moves[v].reads)) continue;
     if (whole && moves[v].temporary) continue;
     const double moved = whole ? moves[v].whole : moves[v].bytes;
     const double takes = way.latency + (way.bytes > 0 ? std::ceil(moved / way.bytes) : 0);
-    one_by_one += takes;
+    out.in_a_row += takes;
     longest = std::max(longest, takes);
     bytes += moved;
   }
-  return std::max(
-      {one_by_one / rates_->movers, longest, way.together > 0 ? bytes / way.together : 0});
+  out.busy = std::max(out.in_a_row / rates_->movers, way.together > 0 ? bytes / way.together : 0);
+  out.beside = std::max(out.busy, longest);
+  return out;
 }
 
 StagedKernel::TileWork StagedKernel::work(const Tile& tile, const std::vector<Move>& moves) const {
@@ -383,11 +255,11 @@ StagedKernel::Operation StagedKernel::operation(const TileWork& work, std::vecto
 
 // Parts run in rounds, as many at once as there are instances, while the next tile is copied in.
 // Operands move as fast as they can (C7): while they do, nobody gets less of the port than another
-// one, unless it wants less (C6). After that the transfer has it alone.
+// one, unless it wants less (C6). After that the transfers have it alone.
 void StagedKernel::share_port(const Operation& operation, StagedTime& time) const {
-  const double port = rates_->read_port, transfer = narrower(rates_->in.bytes, port);
+  const double port = rates_->read_port, transfer = narrower_rate(rates_->in.bytes, port);
   double left = time.bring * transfer;  // bytes of the transfer
-  double brings = 0, takes = 0;
+  double brings = 0, takes = 0, moving = 0;
   for (double parts_left = operation.parts; parts_left > 0; parts_left -= rates_->instances) {
     const double parts = std::min(parts_left, rates_->instances);
     double operands = parts * operation.part_bytes / port, beside = 0;
@@ -403,9 +275,16 @@ void StagedKernel::share_port(const Operation& operation, StagedTime& time) cons
     left -= alone * transfer;
     if (left < 1e-6) left = 0;
     takes += round;
+    moving += operands;
   }
   time.bring = brings + left / transfer;
   time.operation = std::max(time.operation, takes);
+  // A copy-out is beside the operands of all steps of another tile.
+  moving *= time.steps;
+  const double back = narrower_rate(rates_->out.bytes, port), bytes = time.take_away * back;
+  const double share = std::min(back, port / (std::min(operation.parts, rates_->instances) + 2));
+  time.take_away =
+      bytes <= share * moving ? bytes / share : moving + (bytes - share * moving) / back;
 }
 
 void StagedKernel::fill_room(const std::vector<Move>& moves, Staging& staging) const {
@@ -425,14 +304,22 @@ StagedTime StagedKernel::all_in_scratchpad(double tiles, const TileWork& work,
   const std::vector<bool> once(parts.size(), true);
   out.tiles = tiles;
   out.under_way = rates_->spread ? 1 : static_cast<int64_t>(std::min(out.tiles, rates_->instances));
-  out.whole = transfers(parts, once, false, true) + transfers(parts, once, true, true);
+  out.whole =
+      transfers(parts, once, false, true).beside + transfers(parts, once, true, true).beside;
   const Operation operation =
       this->operation(work, parts, std::vector<bool>(parts.size(), false), scratchpad_banks_);
   out.operation = operation.takes;
   const auto beside = static_cast<double>(out.under_way);
   out.period = std::max(operation.takes / beside, operation.port);
-  out.cycles = out.cost = out.whole + std::max(std::ceil(out.tiles / beside) * operation.takes,
-                                               out.tiles * operation.port);
+  out.cycles = out.whole + std::max(std::ceil(out.tiles / beside) * operation.takes,
+                                    out.tiles * operation.port);
+  std::vector<double> moved, used;
+  for (size_t v = 0; v < parts.size(); ++v) {
+    moved.push_back(parts[v].whole);
+    used.push_back(out.tiles * work.parts * work.bytes[v]);
+  }
+  out.energy_pj = energy(moved, used);
+  out.cost = weighed(out.cycles, out.energy_pj);
   return out;
 }
 
@@ -452,27 +339,42 @@ StagedTime StagedKernel::tile_by_tile(const TileWork& work, std::vector<Move> pa
     if (in_parts) out.in_parts.push_back(v);
   }
   const bool has_steps = staging.steps > 1;
-  out.whole = transfers(parts, once, false, true) + transfers(parts, once, true, true);
+  out.whole =
+      transfers(parts, once, false, true).beside + transfers(parts, once, true, true).beside;
   const std::vector<size_t> banks = places(parts, staging);
   const Operation operation = this->operation(work, parts, staging.in_parts, banks);
   out.operation = operation.takes;
-  out.bring = transfers(parts, has_steps ? each_step : each_tile, false, false);
-  out.take_away = transfers(parts, each_tile, true, false);
+  const Transfers of_step = transfers(parts, has_steps ? each_step : each_tile, false, false),
+                  of_results = transfers(parts, each_tile, true, false),
+                  of_tile = has_steps ? transfers(parts, each_tile, false, false) : Transfers();
+  out.bring = of_step.in_a_row;
+  out.take_away = of_results.in_a_row;
   if (rates_->spread && rates_->one_port && rates_->banks == 1) share_port(operation, out);
-  // Of a tile: what comes before its steps, and what they take.
-  const double first = has_steps ? transfers(parts, each_tile, false, false) : 0;
+  // What takes longer beside the operands keeps the transfer unit so much longer.
+  const auto busy = [](const Transfers& alone, double takes) {
+    return alone.in_a_row > 0 ? alone.busy * takes / alone.in_a_row : 0;
+  };
+  const double first = of_tile.in_a_row;  // before the steps of a tile
   const double step =
       std::max({out.operation, out.bring,
                 (out.bring + out.operation) / static_cast<double>(staging.steps_under_way)});
-  const double in = first + staging.steps * out.bring;
+  const double in = of_tile.busy + staging.steps * busy(of_step, out.bring),
+               back = busy(of_results, out.take_away);
   const double one = first + out.bring + out.operation + (staging.steps - 1) * step + out.take_away;
   double port = ports(parts, banks, has_steps ? each_step : each_tile);
   if (has_steps) port = staging.steps * port + ports(parts, banks, staging.in_parts) - port;
-  out.period = std::max({staging.steps * operation.busy,
-                         rates_->in_turns ? in + out.take_away : std::max(in, out.take_away), port,
-                         one / static_cast<double>(staging.under_way)});
-  out.cycles = out.whole + one + (out.tiles - 1) * out.period;
-  out.cost = out.cycles + kHidden * out.tiles * (in + out.take_away);
+  out.period =
+      std::max({staging.steps * operation.busy, rates_->in_turns ? in + back : std::max(in, back),
+                port, one / static_cast<double>(staging.under_way)});
+  out.cycles = out.whole + one + (out.tiles - 1) * out.period + late_start(parts, staging, out);
+  std::vector<double> moved, used;
+  for (size_t v = 0; v < parts.size(); ++v) {
+    const double times = out.tiles * (each_step[v] ? out.steps : 1);
+    moved.push_back(staging.in_parts[v] ? times * parts[v].bytes : parts[v].whole);
+    used.push_back(out.tiles * out.steps * work.parts * work.bytes[v]);
+  }
+  out.energy_pj = energy(moved, used);
+  out.cost = out.cycles;
   // Whoever reads a temporary that does not stay has to bring it.
   std::vector<bool> gone(parts.size(), false);
   for (size_t v = 0; v < parts.size(); ++v)
@@ -481,8 +383,46 @@ StagedTime StagedKernel::tile_by_tile(const TileWork& work, std::vector<Move> pa
       parts[v].temporary = false;
       parts[v].reads = true;
     }
-  out.cost += transfers(parts, gone, false, true);
+  out.cost = weighed(out.cost + transfers(parts, gone, false, true).beside, out.energy_pj);
   return out;
+}
+
+// A tile's transfers follow one another. Other instances of the transfer unit bring the next tiles
+// meanwhile. If one of them fills the bus, all of these come together, and the first one late: the
+// bus waits for an operation once, or the operations for the bus.
+double StagedKernel::late_start(const std::vector<Move>& parts, const Staging& staging,
+                                const StagedTime& time) const {
+  double bytes = 0;
+  for (size_t v = 0; v < parts.size(); ++v)
+    if (parts[v].reads && staging.in_parts[v] && (staging.steps <= 1 || staging.by_step[v]))
+      bytes += parts[v].bytes;
+  if (bytes <= 0 || rates_->in.together <= 0) return 0;
+  const double all = staging.tiles * staging.steps,
+               under_way = static_cast<double>(staging.under_way * staging.steps_under_way);
+  const double together = std::min({rates_->movers, under_way, all});
+  const double one = bytes / rates_->in.together;
+  // With more tiles under way than instances, a bus that is busiest always has one to bring.
+  const bool catches_up = time.period / staging.steps <= one && under_way > rates_->movers;
+  return catches_up ? 0 : std::clamp(together * one - time.bring, 0.0, time.operation);
+}
+
+double StagedKernel::energy(const std::vector<double>& moved,
+                            const std::vector<double>& used) const {
+  double out = 0;
+  for (size_t v = 0; v < tiled_.views.size(); ++v) {
+    const TiledView& view = tiled_.views[v];
+    if (view.reads()) out += used[v] * rates_->read_pj;
+    if (view.writes()) out += used[v] * rates_->write_pj;
+    if (tensors_[v].temporary) continue;
+    if (view.reads()) out += moved[v] * rates_->in.pj;
+    if (view.writes()) out += moved[v] * rates_->out.pj;
+  }
+  return out;
+}
+
+double StagedKernel::weighed(double cycles, double energy_pj) const {
+  if (least_energy_ <= 0 || energy_pj <= least_energy_) return cycles;
+  return cycles * std::pow(energy_pj / least_energy_, kEnergyPower);
 }
 
 std::vector<bool> StagedKernel::moved_by_steps(const Tile& tile) const {
@@ -570,21 +510,23 @@ double StagedKernel::bound(const Tile& low, const Tile& high) const {
       (least_operation_ + tiles_of(tiled_, high) * rates_->unit->overhead_cycles) *
       rates_->unit_cycle / rates_->instances;
   double points = 1, in = 0, back = 0;
+  std::vector<double> used;
   for (const TiledBlock::Index& index : tiled_.indices) points *= static_cast<double>(index.range);
   for (size_t v = 0; v < tiled_.views.size(); ++v) {
     const TiledView& view = tiled_.views[v];
-    if (tensors_[v].temporary) continue;  // it may stay in the scratchpad
     const double bytes = std::min(static_cast<double>(tensors_[v].bytes),
                                   points * least_elements_of_point(view, low, high) *
                                       static_cast<double>(view.element_bytes));
+    used.push_back(bytes);
+    if (tensors_[v].temporary) continue;  // it may stay in the scratchpad
     if (view.reads()) in += bytes;
     if (view.writes()) back += bytes;
   }
   in = rates_->in.together > 0 ? in / rates_->in.together : 0;
   back = rates_->out.together > 0 ? back / rates_->out.together : 0;
   // What the first tile reads comes before its operation, and what the last one writes goes after
-  // that. All transfers of tiles cost a hundredth besides; those of whole tensors hide nowhere.
-  return (std::max({operation + ends_bound(low), in, back}) + kHidden * (in + back)) * kRounding;
+  // that.
+  return weighed(std::max({operation + ends_bound(low), in, back}), energy(used, used)) * kRounding;
 }
 
 double StagedKernel::ends_bound(const Tile& low) const {
@@ -611,9 +553,9 @@ std::string to_string(const StagedTime& time) {
     steps = fmt::format(" steps={:.0f} steps_under_way={}", time.steps, time.steps_under_way);
   return fmt::format(
       "tiles={:.0f} under_way={}{} operation={:.0f} bring={:.0f} take_away={:.0f} whole={:.0f} "
-      "period={:.0f} cycles={:.0f}",
+      "period={:.0f} cycles={:.0f} energy_pJ={:.3g}",
       time.tiles, time.under_way, steps, time.operation, time.bring, time.take_away, time.whole,
-      time.period, time.cycles);
+      time.period, time.cycles, time.energy_pj);
 }
 
 }  // namespace stria::cost

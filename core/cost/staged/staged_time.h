@@ -7,9 +7,9 @@
 //   operation    overhead, and the longer of
 //                  operations / rate (of a systolic array: fill, steps and drain) and
 //                  the operands' bytes over the ports of the scratchpad
-//   bring        copy-in: for each tensor latency + bytes / bytes per cycle; one after the other
-//   take away    on an instance of the transfer unit, and together no faster than the buses.
-//                Copy-out likewise
+//   bring        copy-in: for each tensor latency + bytes / bytes per cycle, one after the other.
+//   take away    Copy-out likewise. Instances of the transfer unit work for several tiles at once,
+//                together no faster than the buses
 //   period       the longest of
 //                  operation / instances (if they share a tile: over the whole tiles that run
 //                  beside each other),
@@ -48,50 +48,10 @@
 #include "stria/cost/block/block_work.h"
 #include "stria/cost/block/tiled_block.h"
 #include "stria/cost/search/tile_space.h"
-#include "stria/hwmodel/hardware_model.h"
+#include "stria/cost/staged/staged_rates.h"
 #include "stria/stripe/block.h"
 
 namespace stria::cost {
-
-// Who takes part: units of the model by name.
-struct StagedUnits {
-  std::string unit;        // execution unit
-  std::string scratchpad;  // memory that tiles lie in
-  std::string global;      // memory that tensors come from
-  std::string transfer;    // transfer unit between the two
-  bool spread = false;  // parts of a tile run on all instances of `unit`, else a tile runs on one
-  int64_t banks = 1;    // instances of `scratchpad` that tensors are spread over
-  int64_t bank_bytes = 0;  // of each; 0 = what an instance has
-};
-
-// In cycles of the model's clock.
-struct StagedRates {
-  const ExecutionUnit* unit = nullptr;  // borrowed from the model
-  double unit_cycle = 1;                // a cycle of the unit
-  double instances = 1;                 // of it
-  // Tiles that all instances have under way; 2 each if the model does not say. Of one, if they
-  // share each tile.
-  int64_t depth = 1;
-  int64_t instance_depth = 1;  // of one instance
-  bool spread = false;         // they share each tile: even parts of what it writes
-  struct Way {
-    double latency = 0;   // of one transfer; the mean over the instances, if their ways differ
-    double bytes = 0;     // of one transfer in a cycle, likewise; 0 = no limit
-    double together = 0;  // of all instances' transfers at once
-  };
-  Way in, out;
-  double movers = 1;       // instances of the transfer unit that have a way
-  bool in_turns = false;   // one instance, or one bus, moves in one direction at a time
-  int64_t line_bytes = 0;  // global memory moves whole lines of so many; 0 = bytes
-  double read_port = 0,
-         write_port = 0;  // bytes of one scratchpad instance in a cycle; 0 = no limit
-  bool one_port = false;  // reads and writes share it
-  int64_t port_banks = 0, port_bank_bytes = 0;  // of an instance
-  int64_t banks = 1, bank_bytes = 0;
-};
-// not_found: a unit, or a bus between two of them; the message names it. out_of_range: a bus that
-// carries nothing.
-Result<StagedRates> staged_rates(const HardwareModel& model, const StagedUnits& units);
 
 struct StagedTime {
   double tiles = 1;              // that differ in what they write, or all of them
@@ -102,10 +62,11 @@ struct StagedTime {
   // The terms of the table above; `whole`: transfers of the tensors that are copied as a whole.
   double operation = 0, bring = 0, take_away = 0, whole = 0;
   double period = 0;
-  double cycles = 0;  // of all tiles; infinite: there is no room
-  // The cycles, and a hundredth of those that transfers of tiles take. So among tiles that take
-  // about as long, the one that moves the least bytes is the cheapest. It takes the least energy.
-  // Besides, what it takes to bring temporaries back that were taken away.
+  double cycles = 0;     // of all tiles; infinite: there is no room
+  double energy_pj = 0;  // of transfers and operands
+  // The cycles, and what it takes to bring temporaries back that were taken away, times a low power
+  // of the energy: among tiles that take about as long, the one that takes the least energy is the
+  // cheapest. Half the energy is worth 2% of the time.
   double cost = 0;
 };
 
@@ -186,14 +147,20 @@ class StagedKernel {
                              Missing* missing = nullptr) const;
   double ports(const std::vector<Move>& moves, const std::vector<size_t>& banks,
                const std::vector<bool>& transferred) const;
-  double transfers(const std::vector<Move>& moves, const std::vector<bool>& which, bool writes,
-                   bool whole) const;
+  // Cycles of the transfers of some views in one direction.
+  struct Transfers {
+    double in_a_row = 0;  // as one tile makes them, one after the other
+    double beside = 0;    // on all instances of the transfer unit
+    double busy = 0;      // of all these instances, and of the bus
+  };
+  Transfers transfers(const std::vector<Move>& moves, const std::vector<bool>& which, bool writes,
+                      bool whole) const;
   // `moves`: of the tile. Leaves the probe with the ranges of one part of the tile.
   TileWork work(const Tile& tile, const std::vector<Move>& moves) const;
   // Sets `operand` of each of `moves`.
   Operation operation(const TileWork& work, std::vector<Move>& moves,
                       const std::vector<bool>& in_parts, const std::vector<size_t>& banks) const;
-  // Sets operation and bring of `time` to what they are if both run at once over one port.
+  // Sets operation, bring and take_away of `time` to what they are if all share one port.
   void share_port(const Operation& operation, StagedTime& time) const;
   // Sets under_way to the most tiles for which there is room; 0: none.
   void fill_room(const std::vector<Move>& moves, Staging& staging) const;
@@ -201,6 +168,13 @@ class StagedKernel {
   StagedTime all_in_scratchpad(double tiles, const TileWork& work, std::vector<Move> parts) const;
   StagedTime tile_by_tile(const TileWork& work, std::vector<Move> parts,
                           const Staging& staging) const;
+  // What the first tile waits for the copy-in of the next ones.
+  double late_start(const std::vector<Move>& parts, const Staging& staging,
+                    const StagedTime& time) const;
+  // Of copied tensors: `moved` bytes of each view altogether, `used` by the unit. In pJ.
+  double energy(const std::vector<double>& moved, const std::vector<double>& used) const;
+  // What energy makes of a cost.
+  double weighed(double cycles, double energy_pj) const;
   // Not above what the first copy-in and the last copy-out of any tile take that is at least `low`.
   double ends_bound(const Tile& low) const;
   // Of each view, whether it moves from step to step of a tile that cuts reductions.
@@ -212,6 +186,7 @@ class StagedKernel {
   std::vector<size_t> outputs_;  // tiled indices of what is written, by falling stride there
   std::vector<StagedTensor> tensors_;
   const StagedRates* rates_;
+  double least_energy_ = 0;               // each tensor copied once, each operand used once; in pJ
   double least_operation_ = 0;            // of all points, in the unit's cycles without overhead
   std::vector<size_t> scratchpad_banks_;  // by view, if all tensors fit together; else empty
   StagedTime one_operation_;              // then the time without tiles, unless `spread`

@@ -105,7 +105,8 @@ class Lowering {
     for (const Statement& stmt : block.stmts)
       if (const Block* inner = stmt.block())
         if (is_transfer(*inner) || unit_of(*inner, unit) != unit || is_spread(*inner) ||
-            names_instance(*inner) || holds_steps(*inner, unit_of(*inner, unit)))
+            is_pipeline(*inner) || names_instance(*inner) ||
+            holds_steps(*inner, unit_of(*inner, unit)))
           return true;
     return false;
   }
@@ -119,6 +120,14 @@ class Lowering {
            !block.stmts.empty() &&
            std::all_of(block.stmts.begin(), block.stmts.end(),
                        [](const Statement& stmt) { return stmt.block() != nullptr; });
+  }
+
+  // Points under way at once, each of which is an operation: the blocks inside say where they run.
+  static bool is_pipeline(const Block& block) {
+    return block.location.empty() && block.tags.integer(stripe::tag::kPipeline).value_or(1) > 1 &&
+           std::any_of(block.stmts.begin(), block.stmts.end(), [](const Statement& stmt) {
+             return stmt.block() && !stmt.block()->location.empty();
+           });
   }
 
   // The memory that a refinement lies in at a point of its block's indices. Without a location it
@@ -184,7 +193,7 @@ class Lowering {
     if (has_agents(*block)) return lower_agents(*block, memories, inside, unit, statements_);
     if (is_transfer(*block)) return lower_transfer(*block, memories, inside);
     const std::string own = unit_of(*block, unit);
-    if (holds_steps(*block, own) || is_spread(*block))
+    if (holds_steps(*block, own) || is_spread(*block) || is_pipeline(*block))
       return lower_loop(*block, memories, inside, own);
     return lower_operation(*block, memories, inside, own);
   }

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// More of a resource does not make programs slower: each is mapped anew for each value of a knob of
+// the templates, by the pipeline that `stria sim` takes.
+#include <gtest/gtest.h>
+
+#include "program/part_simulation.h"
+#include "stria/base/file.h"
+#include "stria/builtins/evaluate.h"
+#include "stria/lower/lower.h"
+#include "stria/pass/pipeline.h"
+#include "stria/passes/all_passes.h"
+#include "stria/tile/bind/bind.h"
+#include "stria/tile/syntax/parser.h"
+
+namespace stria::sim {
+namespace {
+
+using Inputs = std::map<std::string, tile::TensorType>;
+struct Sample {
+  const char *name, *text;
+  Inputs inputs;
+};
+
+const std::vector<Sample>& samples() {
+  const char* const product =
+      "function (A[M, K], B[K, N]) -> (C) { C[m, n : M, N] = +(A[m, k] * B[k, n]); }";
+  static const std::vector<Sample> all = {
+      {"product", product, {{"A", {DataType::i8, {256, 384}}}, {"B", {DataType::i8, {384, 320}}}}},
+      {"long sums",
+       product,
+       {{"A", {DataType::fp32, {200, 1000}}}, {"B", {DataType::fp32, {1000, 96}}}}},
+      {"convolution",
+       "function (I[X, Y, C], K[A, B, C, M]) -> (R) {\n"
+       "  R[x, y, o : X, Y, M] = +(I[x + i - 1, y + j - 1, c] * K[i, j, c, o]);\n}",
+       {{"I", {DataType::i8, {28, 28, 64}}}, {"K", {DataType::i8, {3, 3, 64, 96}}}}},
+      {"depthwise",
+       "function (I[X, Y, C], K[A, B, C]) -> (R) {\n"
+       "  R[x, y, c : X, Y, C] = +(I[x + i - 1, y + j - 1, c] * K[i, j, c]);\n}",
+       {{"I", {DataType::fp32, {28, 28, 96}}}, {"K", {DataType::fp32, {3, 3, 96}}}}},
+      {"attention",
+       "function (Q[N, D], K[N, D], V[N, D]) -> (O) {\n"
+       "  S[i, j : N, N] = +(Q[i, d] * K[j, d]);\n"
+       "  M[i, 0 : N, 1] = >(S[i, j]);\n"
+       "  E = exp(S - M);\n"
+       "  Z[i, 0 : N, 1] = +(E[i, j]);\n"
+       "  P = E / Z;\n"
+       "  O[i, d : N, D] = +(P[i, j] * V[j, d]);\n}",
+       {{"Q", {DataType::fp32, {128, 64}}},
+        {"K", {DataType::fp32, {128, 64}}},
+        {"V", {DataType::fp32, {128, 64}}}}},
+      {"two layers",
+       "function (X[B, I], W[I, H], C[H], V[H, O], D[O]) -> (Y) {\n"
+       "  S[b, h : B, H] = +(X[b, i] * W[i, h]);\n"
+       "  T = max(S + C, 0);\n"
+       "  U[b, o : B, O] = +(T[b, h] * V[h, o]);\n"
+       "  Y = U + D;\n}",
+       {{"X", {DataType::fp32, {32, 400}}},
+        {"W", {DataType::fp32, {400, 256}}},
+        {"C", {DataType::fp32, {256}}},
+        {"V", {DataType::fp32, {256, 64}}},
+        {"D", {DataType::fp32, {64}}}}}};
+  return all;
+}
+
+// Cycles of #main.
+double cycles(const std::string& machine, const TemplateSettings& settings, const Sample& sample) {
+  static const EvaluateIntrinsic evaluator = evaluate;
+  const std::string hw = STRIA_SOURCE_DIR "/hwmodels/templates/" + machine + ".json",
+                    passes = STRIA_SOURCE_DIR "/plugins/sim/passes/scratchpad.json";
+  const auto model = load_hardware_model({hw, read_file(hw).value()}, settings);
+  EXPECT_TRUE(model.ok()) << model.status().to_string();
+  const auto steps =
+      parse_pipeline({passes, read_file(passes).value()}, {}, *model, passes::pass_registry());
+  EXPECT_TRUE(steps.ok()) << steps.status().to_string();
+  auto parsed = tile::parse({sample.name, sample.text});
+  auto program = lower(*tile::bind_program(*parsed, "", sample.inputs));
+  PipelineOptions how;
+  how.evaluate = &evaluator;
+  const auto reports = run_pipeline(*program, *steps, *model, how);
+  EXPECT_TRUE(reports.ok()) << reports.status().to_string();
+  const auto run = simulate_part(*program, *program->main(), *model);
+  EXPECT_TRUE(run.ok()) << run.status().to_string();
+  return static_cast<double>(run->machine.cycles(run->ticks()));
+}
+
+struct Knob {
+  const char *machine, *name;
+  std::vector<const char*> values;  // rising
+};
+
+class Sweep : public testing::TestWithParam<Knob> {};
+
+TEST_P(Sweep, MoreIsNotSlower) {
+  const Knob& knob = GetParam();
+  for (const Sample& sample : samples()) {
+    double best = 0;
+    const char* at = "";
+    for (const char* value : knob.values) {
+      const double took = cycles(knob.machine, {{knob.name, value}}, sample);
+      if (best > 0) {
+        EXPECT_LE(took, 1.02 * best) << sample.name << " on " << knob.machine << " with "
+                                     << knob.name << "=" << value << ", and with " << at;
+      }
+      if (best > 0 && took >= best) continue;
+      best = took;
+      at = value;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Knobs, Sweep,
+    testing::Values(
+        Knob{"stripe_slides", "NUM_CONV", {"1", "2", "3", "4", "8", "16"}},
+        Knob{"stripe_slides", "NUM_DSP", {"1", "2", "8"}},
+        Knob{"stripe_slides", "NUM_SRAM", {"2", "4", "8", "16"}},
+        Knob{"stripe_slides", "SRAM_SIZE_KIB", {"8", "16", "32", "64", "256", "1024"}},
+        Knob{"stripe_slides", "DRAM_BYTES", {"8", "16", "32", "64", "256"}},
+        Knob{"slides_systolic", "SRAM_SIZE_KIB", {"32", "64", "128", "256", "512", "1024"}},
+        Knob{"slides_systolic", "NUM_SRAM", {"2", "4", "8"}},
+        Knob{"slides_systolic", "DRAM_BYTES", {"8", "16", "32", "64"}},
+        Knob{"tpu_like", "UB_KIB", {"64", "128", "256", "512", "1024", "4096"}},
+        Knob{"tpu_like", "DRAM_GB_S", {"17", "34", "68", "136"}},
+        Knob{"eyeriss_like", "GLB_KIB", {"27", "54", "108", "216", "432"}}),
+    [](const auto& info) { return std::string(info.param.machine) + "_" + info.param.name; });
+
+}  // namespace
+}  // namespace stria::sim
