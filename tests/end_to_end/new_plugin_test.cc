@@ -78,6 +78,23 @@ TEST(NewPlugin, WritesEveryChoiceWhole) {
         }
 }
 
+// A setting that adds a pass of the plugin's own is for projects that have one.
+TEST(NewPlugin, SettingsOfPipelinesAreThoseOfTheProject) {
+  const Folder folder;
+  for (const char* language : {"c", "c++", "rust"})
+    for (const std::string codegen : {"none", "c"}) {
+      const Ended ended =
+          folder.stria({"new-plugin", "chip", "--lang", language, "--codegen", codegen});
+      ASSERT_EQ(ended.code, 0) << ended.err;
+      const std::string pipeline = text_of(folder.path("chip/passes/npu.json"));
+      EXPECT_EQ(pipeline.find("OWN_PASS") != std::string::npos, codegen == "c") << language;
+      EXPECT_NE(pipeline.find("{% set STAGE"), std::string::npos);
+      for (const char* mark : {"// only", "// end of"})
+        EXPECT_EQ(pipeline.find(mark), std::string::npos) << mark;
+      fs::remove_all(folder.path("chip"));
+    }
+}
+
 TEST(NewPlugin, SaysWhatComesNext) {
   const Folder folder;
   const Ended ended = folder.stria({"new-plugin", "npu7"});

@@ -60,10 +60,36 @@ Status add_folder(const fs::path& folder, std::vector<Template>& templates) {
   return Status();
 }
 
+// Lines from "// only codegen_c" to "// end of codegen_c" are for projects with that part alone.
+std::string lines_for(const std::string& text, const std::vector<fs::path>& parts) {
+  std::string out, skipped;  // until the end of that part
+  size_t at = 0;
+  while (at < text.size()) {
+    const size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::string line = text.substr(at, end - at);
+    const std::string words(trim(line));
+    at = end;
+    const std::string only = "// only ", end_of = "// end of ";
+    if (words.starts_with(only)) {
+      const std::string part = words.substr(only.size());
+      if (std::none_of(parts.begin(), parts.end(),
+                       [&](const fs::path& own) { return own.filename() == part; }))
+        skipped = part;
+    } else if (words.starts_with(end_of)) {
+      skipped.clear();
+    } else if (skipped.empty()) {
+      out += line;
+    }
+  }
+  return out;
+}
+
 Result<std::vector<Template>> templates_of(const fs::path& folder, const PluginChoice& choice) {
   std::vector<Template> out;
-  for (const fs::path& part : parts_of(choice))
-    STRIA_RETURN_IF_ERROR(add_folder(folder / part, out));
+  const std::vector<fs::path> parts = parts_of(choice);
+  for (const fs::path& part : parts) STRIA_RETURN_IF_ERROR(add_folder(folder / part, out));
+  for (Template& file : out)
+    if (file.path.extension() == ".json") file.text = lines_for(file.text, parts);
   return out;
 }
 
