@@ -44,16 +44,13 @@ struct Machine {
 };
 
 std::vector<Machine> machines() {
-  return {{"stripe_slides", "slides", "bank_CONV", 32 << 10, {}},
-          {"slides_systolic", "slides", "bank_CONV", 64 << 10, {}},
-          {"slides_systolic",
-           "slides",
-           "bank_CONV",
-           128 << 10,
-           {{"DATAFLOW", "os"}, {"NUM_SRAM", "2"}}},
+  const char *const any = "scratchpad", *const step = "tile_products";
+  return {{"stripe_slides", any, step, 32 << 10, {}},
+          {"slides_systolic", any, step, 64 << 10, {}},
+          {"slides_systolic", any, step, 128 << 10, {{"DATAFLOW", "os"}, {"NUM_SRAM", "2"}}},
           // With a buffer in which most of these layers do not fit whole.
-          {"tpu_like", "tpu_like", "tile_MXU", 128 << 10, {{"UB_KIB", "256"}}},
-          {"eyeriss_like", "eyeriss_like", "tile", 54 << 10, {}}};
+          {"tpu_like", any, step, 128 << 10, {{"UB_KIB", "256"}}},
+          {"eyeriss_like", any, step, 54 << 10, {}}};
 }
 
 // What one cost makes of a kernel.
@@ -91,7 +88,8 @@ class Sweep {
       if (std::strcmp(cost, "traffic") == 0) {
         step["autotile"]["max_total_bytes"] = machine_.traffic_bytes;
         // What other costs alone have is refused.
-        for (const char* other : {"unit", "transfer", "global", "spread", "banks", "bank_KiB"})
+        for (const char* other :
+             {"unit", "transfer", "global", "spread", "may_spread", "banks", "bank_KiB"})
           step["autotile"].erase(other);
       }
       if (candidates) step["autotile"]["explain_top"] = most_;

@@ -271,6 +271,14 @@ struct Parameter {
   bool shared = false;  // lanes hand values on through it, from one side of a barrier to the other
 };
 
+// The form of matrices in an array. (Outside of Array: the defaults of a class inside one are not
+// known before the end of the outer class.)
+struct ArrayFragment {
+  enum class Use { left, right, sum } use = Use::sum;  // sum += left * right
+  int64_t rows = 0, columns = 0;
+  bool operator==(const ArrayFragment&) const = default;
+};
+
 // Memory of one parallel point, or of one lane of a group. Its content is undefined at first.
 struct Array {
   std::string name;  // unique in the function
@@ -290,11 +298,7 @@ struct Array {
   // `count` matrices, each held by the lanes of a subgroup together. Which lane has which element
   // only the device knows; of matrices of one form and type the same lane has the same element.
   // Only Matrix… and ElementLoop statements touch it, and numbers of matrices are constant.
-  struct Fragment {
-    enum class Use { left, right, sum } use = Use::sum;  // sum += left * right
-    int64_t rows = 0, columns = 0;
-    bool operator==(const Fragment&) const = default;
-  };
+  using Fragment = ArrayFragment;
   std::optional<Fragment> fragment = {};
 };
 
