@@ -53,7 +53,7 @@ struct Ranking {
   // whose first different size is larger comes first.
   std::vector<ScoredTile> best;
   int64_t looked_at = 0;  // tiles whose cost was asked
-  // No tile of the space costs less: a proof, with or without a gap. 0: none was asked for.
+  // No tile of the space costs less: a proof, with or without a gap. 0: no tile fits.
   double least = 0;
 };
 

@@ -235,6 +235,39 @@ TEST(Exhaustive, FindsWhatLookingAtEveryTileFinds) {
   EXPECT_LT(looked_at, all / 3);  // or nothing would have been left out
 }
 
+// With a gap the answer costs no more than that above the cheapest, for fewer tiles, and what is
+// said to be the least cost is not above the cheapest.
+TEST(Exhaustive, AGapIsKept) {
+  std::mt19937 random(17);
+  int64_t looked_at = 0, exact = 0;
+  int not_the_cheapest = 0;
+  for (int round = 0; round < 300; ++round) {
+    const TiledBlock block = random_block(random);
+    const TrafficSettings settings = random_settings(random);
+    const MemoryUnit small = managed(600);
+    TileLimits limits;
+    if (round % 2) limits.memory = &small;
+    SearchCost cost = cost_of(block, settings, limits);
+    const auto space = tile_space(block, {});
+    ASSERT_TRUE(space.ok()) << space.status().to_string();
+    const Ranking best = exhaustive(*space, cost);
+    cost.gap = round % 3 == 0 ? 0.05 : 0.3;
+    const Ranking near = exhaustive(*space, cost);
+    ASSERT_EQ(near.best.empty(), best.best.empty()) << "round " << round;
+    looked_at += near.looked_at;
+    exact += best.looked_at;
+    if (best.best.empty()) continue;
+    const double least = best.best[0].score;
+    EXPECT_LE(near.best[0].score, least * (1 + cost.gap)) << "round " << round;
+    EXPECT_LE(near.least, least) << "round " << round;
+    EXPECT_LE(near.best[0].score, near.least * (1 + cost.gap)) << "round " << round;
+    EXPECT_EQ(best.least, least) << "round " << round;
+    not_the_cheapest += near.best[0].score > least;
+  }
+  EXPECT_LT(looked_at, exact);
+  EXPECT_GT(not_the_cheapest, 0);  // or the gap would not have been tried
+}
+
 TEST(Traffic, ABoundIsBelowEveryTileOfItsBox) {
   std::mt19937 random(11);
   double tightest = 0;
