@@ -29,6 +29,11 @@ constexpr size_t kLarge = 4;
 constexpr int kRounds = 25;
 constexpr uint64_t kFewBytes = kFew * 4, kFromEnd = (kMany - kFew) * 4;
 
+// The last elements of a tensor of many.
+Bytes end_of(const Bytes& many) {
+  return {many.end() - static_cast<std::ptrdiff_t>(kFewBytes), many.end()};
+}
+
 // Both programs on one executor, and their tensors.
 struct Two {
   static Result<Two> make(const Subject& subject) {
@@ -60,8 +65,7 @@ struct Two {
     return Status();
   }
   Status check_results(const DeviceWork& work, const std::string& when) const {
-    const Bytes expected = sum_result(kType, kMany, 1);
-    const Bytes end(expected.end() - static_cast<std::ptrdiff_t>(kFewBytes), expected.end());
+    const Bytes end = end_of(sum_result(kType, kMany, 1));
     for (size_t n = 0; n < kLarge; ++n)
       STRIA_RETURN_IF_ERROR(work.holds(
           results[n], end, fmt::format("the end of R of launch {} of many elements{}", n, when),
@@ -76,11 +80,6 @@ struct Two {
 // What there is to say of a device that has no memory for the tensors of many; of others nothing.
 Finding without_memory(const Subject& subject) {
   return finding_of(sum_program(subject, kType, kMany).status());
-}
-
-// The last elements of a tensor of many.
-Bytes end_of(const Bytes& many) {
-  return {many.end() - static_cast<std::ptrdiff_t>(kFewBytes), many.end()};
 }
 
 Bytes sum_of(const Bytes& a, const Bytes& b) {
@@ -169,11 +168,9 @@ Finding batch_ends_with_its_last(Subject& subject, bool large_first) {
   STRIA_ASSIGN(const Two two, Two::make(subject));
   const DeviceWork work(subject);
   STRIA_ASSIGN(const Buffer seen, subject.allocate(kLarge * kFewBytes));
+  const Bytes end = end_of(sum_result(kType, kMany, 1));
   Bytes ends;
-  for (size_t n = 0; n < kLarge; ++n) {
-    const Bytes end = end_of(sum_result(kType, kMany, 1));
-    ends.insert(ends.end(), end.begin(), end.end());
-  }
+  for (size_t n = 0; n < kLarge; ++n) ends.insert(ends.end(), end.begin(), end.end());
   for (int round = 0; round < kRounds; ++round) {
     STRIA_RETURN_IF_ERROR(two.clear_results(work));
     STRIA_RETURN_IF_ERROR(work.write(two.of_few.buffer(2), 0, Bytes(kFewBytes)));

@@ -274,8 +274,7 @@ class Run {
   // Skips what waits of a group that has hung as often as it may.
   void count_hang(char group) {
     const int count = ++hangs_[group];
-    const auto allowed = [&] { return std::max(1, options_.hangs >> std::min(given_up_, 30)); };
-    if (count < allowed()) return;
+    if (count < std::max(1, options_.hangs >> std::min(given_up_, 30))) return;
     size_t skipped = 0;
     for (Batch& batch : waiting_) {
       if (all_[batch.cases.front()].group() != group) continue;
