@@ -216,6 +216,25 @@ TEST_F(Sim, LongReductionsAreCut) {
   EXPECT_THAT(conv.out, HasSubstr(": ok"));
 }
 
+// What follows a long sum is not fused with it if that keeps the sum whole and takes longer.
+TEST_F(Sim, LongReductionsAreCutBeforeWhatFollowsThem) {
+  folder_.write("layer.tile",
+                "function (L[N, F], W[F, D], B[D]) -> (Y) {\n"
+                "  I[n, d : N, D] = +(L[n, f] * W[f, d]);\n  Y = max(I + B, 0);\n}\n");
+  const Ended large = folder_.stria(
+      words("sim layer.tile --shape L=128,3072 --shape W=3072,768 --shape B=768 --timing-only "
+            "--report r"));
+  ASSERT_EQ(large.code, 0) << large.err;
+  const json report = json::parse(folder_.read("r/report.json"));
+  const double needs = report["machine_needs"][0]["cycles"];
+  EXPECT_LE(report["parts"].back()["cycles"], 1.2 * needs);  // fused, it was 8 times
+  const Ended values =
+      folder_.stria(words("sim layer.tile --shape L=30,700 --shape W=700,41 --shape B=41 --set "
+                          "SRAM_SIZE_KIB=16"));
+  EXPECT_EQ(values.code, 0) << values.err;
+  EXPECT_THAT(values.out, HasSubstr(": ok"));
+}
+
 // Tiles cut among units with a memory each: what all of them read crosses the bus of DRAM once, and
 // results are as right.
 TEST_F(Sim, OneTransferBringsWhatSeveralUnitsRead) {

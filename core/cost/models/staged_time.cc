@@ -132,9 +132,11 @@ class StagedOfBlock final : public BlockCost {
   };
   Best best(const Tile& tile) const {
     Best out{kernels_[0].time(tile), way_of_[0]};
-    for (size_t i = 1; i < kernels_.size(); ++i)
+    for (size_t i = 1; i < kernels_.size(); ++i) {
+      if (kernels_[i].bound(tile, tile) >= out.time.cost) continue;
       if (StagedTime other = kernels_[i].time(tile); other.cost < out.time.cost)
         out = {std::move(other), way_of_[i]};
+    }
     return out;
   }
 

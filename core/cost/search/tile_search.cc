@@ -82,12 +82,12 @@ class Quick : KeptTiles {
       largest.push_back(sizes.back());
     }
     if (cost_.hopeless(smallest)) return std::move(out_);
-    from(smallest);
-    if (!cost_.hopeless(middle)) from(middle);
-    from(grown(smallest, false));
-    from(grown(smallest, true));
-    if (!out_.best.empty()) from_pairs(out_.best.front());
     out_.least = cost_.bound(smallest, largest);
+    from(smallest);
+    if (!is_enough() && !cost_.hopeless(middle)) from(middle);
+    if (!is_enough() && !cost_.rough) from(grown(smallest, false));
+    if (!is_enough() && !cost_.rough) from(grown(smallest, true));
+    if (!is_enough() && !cost_.rough && !out_.best.empty()) from_pairs(out_.best.front());
     if (!out_.best.empty()) out_.least = std::min(out_.least, out_.best.front().score);
     return std::move(out_);
   }
@@ -105,15 +105,20 @@ class Quick : KeptTiles {
     return tile;
   }
 
+  bool is_enough() const {
+    return !out_.best.empty() &&
+           out_.best.front().score <= std::max(cost_.enough, out_.least * (1 + cost_.gap));
+  }
+
   void from(Tile tile) {
     double best = look_at(tile);
     do descend(tile, best);
-    while (exchange(tile, best));
+    while (!is_enough() && !cost_.rough && exchange(tile, best));
   }
 
   // From the best tile with two indices of any sizes, as long as that is a better one.
   void from_pairs(ScoredTile best) {
-    for (bool better = true; better;) {
+    for (bool better = true; better && !is_enough();) {
       const Tile start = best.tile;
       for (size_t i = 0; i < space_.size(); ++i)
         for (size_t j = 0; j < i; ++j) {
@@ -132,7 +137,7 @@ class Quick : KeptTiles {
           }
         }
       better = best.tile != start;
-      if (better) {
+      if (better && !is_enough()) {
         from(best.tile);
         best = out_.best.front();
       }

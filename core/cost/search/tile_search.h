@@ -49,6 +49,9 @@ struct SearchCost {
   // The exhaustive search ends when it has looked at so many tiles, with the best of them; 0: it
   // does not.
   int64_t most = 0;
+  // The quick search ends when it has a tile that costs no more. 0: it goes on.
+  double enough = 0;
+  bool rough = false;  // it descends from two tiles alone, index by index
 };
 
 struct Ranking {
@@ -66,7 +69,7 @@ struct Ranking {
 Ranking exhaustive(const TileSpace& space, const SearchCost& cost, size_t keep = 1);
 // Descents from a few tiles, in far fewer steps: one index at a time gets its best size; where that
 // makes nothing better, one index grows while another one shrinks. `least` is the bound of the
-// whole space. `gap` and `most` are not asked.
+// whole space; a tile that costs no more than that and `gap` is enough, too. `most` is not asked.
 Ranking quick(const TileSpace& space, const SearchCost& cost, size_t keep = 1);
 
 }  // namespace stria::cost

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <unordered_set>
 
 #include "stria/base/refusal.h"
@@ -11,6 +12,7 @@
 #include "stria/cost/block/machine_balance.h"
 #include "stria/cost/workgroup/group_plan.h"
 #include "stria/pass/select_blocks.h"
+#include "stria/passes/fuse/apart_cost.h"
 #include "stria/passes/fuse/fuse_blocks.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/write_domain.h"
@@ -46,9 +48,15 @@ size_t own_indices(const Block& block) {
 class ParentFuser {
  public:
   // `depth`: how many blocks are nested around the parent's statements, the parent included.
+  // `apart` null: no cost is asked.
   ParentFuser(Block& parent, int depth, const TensorNames& around, const FusionOptions& options,
-              PassContext& context)
-      : parent_(parent), depth_(depth), of_(parent, around), options_(options), context_(context) {}
+              PassContext& context, ApartCost* apart)
+      : parent_(parent),
+        depth_(depth),
+        of_(parent, around),
+        options_(options),
+        context_(context),
+        apart_(apart) {}
 
   void run() {
     for (const Statement& stmt : parent_.stmts)
@@ -128,7 +136,11 @@ class ParentFuser {
     shape.b_inner_set = options_.b_inner_set;
     shape.inner_remove_set = options_.inner_remove_set;
     shape.first_order = options_.order == "first";
-    if (const Refusal refusal = beyond_limits(*a, *b, plan, shape)) {
+    Refusal refusal = beyond_limits(*a, *b, plan, shape);
+    // What follows a kernel that is fused already makes little difference.
+    if (!refusal && apart_ && !has_blocks(*a))
+      refusal = apart_->against(parent_, *a, *b, fuse_blocks(*a, *b, of_, plan, shape).block);
+    if (refusal) {
       context_.skipped(pair, refusal.reason());
       return false;
     }
@@ -274,6 +286,7 @@ class ParentFuser {
   std::unordered_set<std::string> inside_;
   const FusionOptions& options_;
   PassContext& context_;
+  ApartCost* const apart_;
 };
 
 }  // namespace
@@ -326,17 +339,31 @@ void describe(FusionOptions& options, OptionFields& fields) {
   fields.add("spread", options.spread,
              "instances of that memory which share it: for registers, the lanes of a group",
              {1, 1 << 20});
+  OptionFields& apart = fields.group(
+      "apart", "with a `memory`, blocks stay apart if the best tiles of both cost less so");
+  apart.unit("memory", options.apart.memory,
+             "memory unit that tiles are in; \"\" = fusion asks no cost", WhenEmpty::none);
+  options.apart.cost.describe("cost", "the cost of a tile", apart);
 }
 
 Status fusion(stripe::Program& program, const FusionOptions& options, PassContext& context) {
   STRIA_RETURN_IF_ERROR(check_location(context.model(), UnitUse::hold, "/loc", options.loc));
   STRIA_RETURN_IF_ERROR(check_not_excluded("/a_reqs", options.a_reqs, options.exclude));
   STRIA_RETURN_IF_ERROR(check_not_excluded("/b_reqs", options.b_reqs, options.exclude));
+  std::optional<ApartCost> apart;
+  if (const auto& [memory, cost] = options.apart; !memory.empty()) {
+    STRIA_RETURN_IF_ERROR(check_unit(context.model(), UnitUse::hold, "/apart/memory", memory));
+    if (const Status status = cost.cost().check(context.model(), memory); !status.ok())
+      return status.with_context("/apart");
+    apart.emplace(cost, memory, context.model());
+  }
   PlaceNames names;
-  for_each_selected_place(
-      program, options.parent_reqs, [&](Block& parent, const stripe::Place& at) {
-        ParentFuser(parent, at.depth + 1, names.around(at), options, context).run();
-      });
+  for_each_selected_place(program, options.parent_reqs,
+                          [&](Block& parent, const stripe::Place& at) {
+                            ParentFuser(parent, at.depth + 1, names.around(at), options, context,
+                                        apart ? &*apart : nullptr)
+                                .run();
+                          });
   return Status();
 }
 

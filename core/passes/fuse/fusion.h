@@ -22,7 +22,9 @@
 // Requires: points of both blocks commute, and no other tensor makes one block depend on the other.
 // Ensures: the same values. What the fused block allocates in `loc` fits into `spread` instances of
 // it, and all that it allocates for one of its points into `max_local_bytes`. The pass repeats
-// until nothing is left to fuse. Runs after autotile or tensorize, so that parts are tiles, or
+// until nothing is left to fuse. With `apart` two blocks stay apart if a cost of tiles says that
+// this takes less time: fused, a long sum cannot be cut into steps, since what follows needs all of
+// it, and both run on one unit. Runs after autotile or tensorize, so that parts are tiles, or
 // before them, so that parts are points.
 #pragma once
 
@@ -31,6 +33,7 @@
 #include <vector>
 
 #include "stria/base/status.h"
+#include "stria/cost/models/cost_models.h"
 #include "stria/pass/option_fields.h"
 #include "stria/pass/pass_context.h"
 #include "stria/stripe/block.h"
@@ -61,6 +64,12 @@ struct FusionOptions {
   bool local = false;    // the tensor becomes an allocation of the fused block wherever it can
   stripe::Location loc;  // of such an allocation; none: that of the tensor
   int64_t spread = 1;    // instances of `loc` that share it: for registers, the lanes of a group
+  // Blocks whose tiles cost less apart stay apart.
+  struct Apart {
+    std::string memory;  // that tiles are in; "": it is not asked
+    cost::CostChoice cost;
+  };
+  Apart apart;
 };
 
 void describe(FusionOptions& options, OptionFields& fields);

@@ -145,7 +145,7 @@ std::string bound_line(const char* of, double cycles, uint64_t time, const std::
                      why.empty() ? "" : ": ", why);
 }
 
-// What the searches for tiles proved.
+// What the searches for tiles proved. Of a quick one that is little.
 std::string searches_line(const std::vector<TileSearch>& searches) {
   if (searches.empty()) return "";
   const auto worst = std::max_element(
@@ -153,13 +153,12 @@ std::string searches_line(const std::vector<TileSearch>& searches) {
       [](const TileSearch& a, const TileSearch& b) { return a.above() < b.above(); });
   int64_t looked_at = 0;
   for (const TileSearch& one : searches) looked_at += one.looked_at;
-  if (worst->above() < 5e-4)
-    return fmt::format("  tiles: the cheapest of all, {} looked at ({})\n", looked_at,
-                       worst->search);
-  return fmt::format(
-      "  tiles: proven to cost at most {:.1f}% more than the cheapest ('{}'), {} "
-      "looked at ({})\n",
-      100 * worst->above(), worst->kernel, looked_at, worst->search);
+  const std::string begin = fmt::format(
+      "  tiles: {} looked at ({})", grouped(static_cast<uint64_t>(looked_at)), searches[0].search);
+  if (searches[0].search != "exhaustive") return begin + "\n";
+  if (worst->above() < 5e-4) return begin + ", each kernel's is the cheapest\n";
+  return fmt::format("{}, proven to cost at most {:.1f}% more than the cheapest ('{}')\n", begin,
+                     100 * worst->above(), worst->kernel);
 }
 
 }  // namespace
