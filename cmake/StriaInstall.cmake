@@ -24,7 +24,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/sdk/README.md DESTINATION ${texts}/sdk)
 # What those pages name, and what that names: tools/embed_test.sh follows every link.
 foreach(file core/calibrate/README.md core/cost/README.md core/cost/block/README.md core/cost/core/README.md core/cost/kernel/README.md core/cost/models/README.md core/cost/search/README.md
     core/cost/staged/README.md core/cost/workgroup/README.md core/edsl/README.md core/hwmodel/README.md
-    core/runtime/stria.h core/stripe/README.md core/stripe/text/README.md core/stripe/verify/README.md
+    core/runtime/pick/README.md core/runtime/stria.h core/stripe/README.md core/stripe/text/README.md core/stripe/verify/README.md
     core/template/README.md hwmodels/README.md hwmodels/schema/hwmodel.schema.json
     plugins/reference/README.md sdk/conformance/README.md sdk/include/stria/plugin.h tests/layers.txt)
   get_filename_component(folder ${file} DIRECTORY)

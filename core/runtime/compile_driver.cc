@@ -122,7 +122,7 @@ Status CompileDriver::check_parameters(const Device& device, const CompileOption
   return parse_pipeline(source, settings_of(options), state.model, state.passes).status();
 }
 
-std::vector<DeviceLack> CompileDriver::lacks(const Device& device, const Compilation& compilation) {
+ProgramNeeds CompileDriver::needs(const Compilation& compilation) {
   const auto name_of = [&](const stripe::Block& kernel) {
     for (const stripe::Refinement& ref : kernel.refs)
       if (compilation.binding != nullptr && is_written(ref))
@@ -130,8 +130,11 @@ std::vector<DeviceLack> CompileDriver::lacks(const Device& device, const Compila
           return node;
     return kernel.comments.empty() ? kernel.name : kernel.name + ": " + kernel.comments[0];
   };
-  return device_lacks(compilation.generic, device.state_->model, device.info().memory_bytes,
-                      name_of);
+  return program_needs(compilation.generic, name_of);
+}
+
+std::vector<DeviceLack> CompileDriver::lacks(const Device& device, const Compilation& compilation) {
+  return device_lacks(needs(compilation), device.state_->model, device.info().memory_bytes);
 }
 
 Status CompileDriver::check_device(const Device& device, const Compilation& compilation) {

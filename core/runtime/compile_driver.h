@@ -14,6 +14,7 @@
 #include "stria/runtime/device.h"
 #include "stria/runtime/executable.h"
 #include "stria/runtime/host/device_limits.h"
+#include "stria/runtime/pick/program_needs.h"
 #include "stria/stripe/block.h"
 
 namespace stria {
@@ -24,6 +25,8 @@ struct CompileDriver {
   // not take, or a parameter that `tune` gives as well; unsupported: `tune` of a pipeline that
   // times nothing. `specialize` says the same, later.
   static Status check_parameters(const Device& device, const CompileOptions& options);
+  // What the program needs of any device, with the kernels, or nodes of an ONNX model, that do.
+  static ProgramNeeds needs(const Compilation& compilation);
   // What the device lacks of all that the program needs, with the kernels, or nodes of an ONNX
   // model, that need it. Runs no pass.
   static std::vector<DeviceLack> lacks(const Device& device, const Compilation& compilation);

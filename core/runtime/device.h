@@ -14,9 +14,9 @@
 #include "stria/base/result.h"
 #include "stria/base/source_text.h"
 #include "stria/runtime/compile_options.h"
-#include "stria/runtime/device_info.h"
 #include "stria/runtime/event.h"
 #include "stria/runtime/executable.h"
+#include "stria/runtime/pick/device_info.h"
 #include "stria/runtime/program.h"
 #include "stria/runtime/tensor.h"
 

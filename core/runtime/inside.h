@@ -41,10 +41,15 @@ struct Inside {
   // What became of each plugin, step by step.
   static const std::vector<hal::PluginRecord>& records(const Runtime& runtime);
 
-  // Runtime::open with a question to each device that is opened; `check` may be null.
-  using DeviceCheck = std::function<Status(const Device&)>;
+  // Runtime::open for a program that has been lowered; null: for no program.
   static Result<Device> open(const Runtime& runtime, std::string_view selector,
-                             const DeviceCheck& check);
+                             const Compilation* program);
+  // Runtime::select likewise.
+  static Result<Selection> select(const Runtime& runtime, std::string_view selector,
+                                  const ProgramNeeds* needs);
+  // The same of plugins that were loaded one by one.
+  static Selection select_among(const std::vector<hal::PluginRecord>& records,
+                                const DeviceSelector& selector, const ProgramNeeds* needs);
 
   // Opens the device, reads its model and pipeline and checks both. `selector` is what opens it
   // again; empty: "plugin:id".

@@ -17,9 +17,9 @@
 #include "stria/hal/plugin_set.h"
 #include "stria/hal/probe.h"
 #include "stria/runtime/compile_driver.h"
-#include "stria/runtime/device_selector.h"
 #include "stria/runtime/host/host_functions.h"
 #include "stria/runtime/inside.h"
+#include "stria/runtime/pick/selection.h"
 
 namespace stria {
 namespace {
@@ -28,47 +28,52 @@ std::string name_of(const hal::PluginRecord& record, size_t position) {
   return fmt::format("{}{}:{}", record.isolated ? kIsolated : "", record.id, position);
 }
 
-// "  llvm_cpu:0  Name of the device" per device, and a line per broken plugin: what can be used
-// first, and not more than anybody reads.
-std::string list_of(const std::vector<hal::PluginRecord>& records) {
-  constexpr size_t kMaxLines = 20;
-  constexpr size_t kMaxLine = 160;
-  std::vector<std::string> available, others, broken;
-  for (const hal::PluginRecord& record : records) {
-    if (!record.status().ok())
-      broken.push_back(
-          fmt::format("{}: broken: {}", record.id, hal::one_line(record.status().message())));
-    for (size_t i = 0; i < record.devices.size(); ++i) {
-      const hal::DeviceInfo& info = record.devices[i];
-      const std::string line = fmt::format("{}  {}", name_of(record, i), info.name);
-      if (info.available)
-        available.push_back(line);
-      else
-        others.push_back(fmt::format("{} (not available: {})", line, info.reason));
-    }
+// What is known of a device without opening it; `with_model`: what its model says, too.
+DeviceFacts facts_of(const hal::PluginRecord& record, size_t position, bool with_model) {
+  const hal::DeviceInfo& info = record.devices[position];
+  DeviceFacts out;
+  out.info = public_info(info, record.id, name_of(record, position));
+  out.number = static_cast<uint32_t>(position);
+  if (!with_model) return out;
+  const Result<SourceText> text = record.plugin.read_hw_model(info.kind);
+  const Result<HardwareModel> model =
+      text.ok() ? load_hardware_model(*text, {}, info.properties) : text.status();
+  if (!model.ok()) {
+    out.model_trouble = hal::one_line(model.status().message());
+    return out;
   }
-  for (std::vector<std::string>* more : {&others, &broken})
-    available.insert(available.end(), more->begin(), more->end());
-  if (available.empty()) return "\n  no device at all";
-  std::string out;
-  for (size_t i = 0; i < std::min(available.size(), kMaxLines); ++i)
-    out += "\n  " + cut_text(available[i], kMaxLine);
-  if (available.size() > kMaxLines)
-    out += fmt::format("\n  and {} more", available.size() - kMaxLines);
-  return out;
-}
-
-// Operations per second that the model promises, from its execution units; 0 if it says nothing, or
-// of no machine.
-double promised_speed(const hal::Plugin& plugin, const hal::DeviceInfo& info) {
-  auto text = plugin.read_hw_model(info.kind);
-  if (!text.ok()) return 0;
-  auto model = load_hardware_model(*text, {}, info.properties);
-  if (!model.ok() || model->simulated) return 0;
+  out.simulated = model->simulated;
+  out.lacks_types = model->lacking_types;
+  if (model->simulated) return out;
   double operations = 0;
   for (const ExecutionUnit& unit : model->executors)
     operations += static_cast<double>(unit.count) * unit.ops_per_cycle;
-  return operations * model->clock_mhz * 1e6;
+  out.operations_per_second = operations * model->clock_mhz * 1e6;
+  return out;
+}
+
+// Of all devices, and of plugins that cannot be used; `records` has the positions of their plugins.
+struct Known {
+  std::vector<DeviceFacts> facts;
+  std::vector<const hal::PluginRecord*> records;
+};
+Known known_of(const std::vector<hal::PluginRecord>& records, bool with_models) {
+  Known out;
+  for (const hal::PluginRecord& record : records) {
+    const Status status = record.status();
+    if (!status.ok() || !record.plugin.valid()) {
+      DeviceFacts& broken = out.facts.emplace_back();
+      out.records.push_back(&record);
+      broken.info.plugin = broken.info.selector = record.id;
+      broken.plugin_trouble = hal::one_line(status.message());
+      continue;
+    }
+    for (size_t i = 0; i < record.devices.size(); ++i) {
+      out.facts.push_back(facts_of(record, i, with_models));
+      out.records.push_back(&record);
+    }
+  }
+  return out;
 }
 
 hal::SearchOptions search_options(const RuntimeOptions& options) {
@@ -99,7 +104,7 @@ struct Runtime::State {
   std::mutex mutex;
   std::function<void(const hal::Verdict&)> on_verdict;
   std::optional<hal::PluginSet> all;  // guarded by mutex; constant once set, until `ended`
-  // Those that run in processes of their own beside these, by the id that was asked for; "": all.
+  // Those that run in processes of their own beside these, by the ids that were asked for; "": all.
   std::map<std::string, hal::PluginSet> isolated;  // likewise
   // As it was before the first driver was loaded; guarded by mutex.
   std::shared_ptr<const hal::Environment> environment;
@@ -117,14 +122,18 @@ struct Runtime::State {
     if (!selector.isolated || options.isolate_plugins) return records();
     std::lock_guard lock(mutex);
     if (ended) return none;
-    const auto it = isolated.find(selector.plugin);
+    const std::vector<std::string> named = selector.plugins();
+    const std::string key = join(named, ",");
+    const auto it = isolated.find(key);
     if (it != isolated.end()) return it->second.records();
     hal::SearchOptions search = search_options(options);
-    const std::vector<std::string>& only = search.only_ids;
-    if (!selector.automatic &&
-        (only.empty() || std::count(only.begin(), only.end(), selector.plugin) > 0))
-      search.only_ids = {selector.plugin};
-    return isolated.emplace(selector.plugin, load(std::move(search), true)).first->second.records();
+    std::vector<std::string> wanted = named;
+    std::erase_if(wanted, [&](const std::string& id) {
+      const std::vector<std::string>& only = search.only_ids;
+      return !only.empty() && std::count(only.begin(), only.end(), id) == 0;
+    });
+    if (!wanted.empty()) search.only_ids = std::move(wanted);
+    return isolated.emplace(key, load(std::move(search), true)).first->second.records();
   }
 
  private:
@@ -199,42 +208,18 @@ Status Runtime::shutdown() const {
 
 namespace {
 
-// A device that a selector matches.
-struct Candidate {
-  const hal::PluginRecord* record;
-  const hal::DeviceInfo* info;
-  size_t position;
-  double speed;  // promised
-};
-
-// Does it run on the processor what is made for another device? Then whatever else is there is
-// better, whatever the models promise: they cannot tell what the detour costs.
-bool is_software(const Candidate& candidate) { return candidate.info->kind == "software"; }
-
 // Notes on its pipeline go to the log.
-Result<Device> open_device(const Candidate& candidate, const std::string& name,
+Result<Device> open_device(const hal::PluginRecord& record, const DeviceInfo& info,
                            const RuntimeOptions& options) {
-  STRIA_ASSIGN(Device device, Inside::open(candidate.record->plugin, candidate.info->id, name,
-                                           options.hw_overlays));
+  STRIA_ASSIGN(Device device,
+               Inside::open(record.plugin, info.id, info.selector, options.hw_overlays));
   if (options.log)
     for (const std::string& note : Inside::pipeline_notes(device))
       options.log(LogLevel::warning, fmt::format("{}: {}", Inside::pipeline_name(device), note));
   return device;
 }
 
-// The first of `candidates` that can be opened. What is passed over is said in the log.
-Result<Device> open_first(const std::vector<Candidate>& candidates, const RuntimeOptions& options,
-                          const Inside::DeviceCheck& check) {
-  std::vector<std::string> reasons;
-  for (const Candidate& candidate : candidates) {
-    const std::string name = name_of(*candidate.record, candidate.position);
-    Result<Device> device = open_device(candidate, name, options);
-    const Status fits = device.ok() && check ? check(*device) : device.status();
-    if (fits.ok()) return device;
-    reasons.push_back(fmt::format("{}: {}", name, hal::one_line(fits.message())));
-    if (options.log)
-      options.log(LogLevel::warning, fmt::format("'auto' passes over {}", reasons.back()));
-  }
+Status none_can_be(const char* what, const std::vector<std::string>& reasons) {
   constexpr size_t kMaxReasons = 10;
   std::string list;
   for (size_t i = 0; i < std::min(reasons.size(), kMaxReasons); ++i)
@@ -242,7 +227,15 @@ Result<Device> open_first(const std::vector<Candidate>& candidates, const Runtim
   if (reasons.size() > kMaxReasons)
     list += fmt::format("\n  and {} more", reasons.size() - kMaxReasons);
   return make_error(StatusCode::unavailable, "none of the {} available devices can be {}:{}",
-                    reasons.size(), check ? "used" : "opened", list);
+                    reasons.size(), what, list);
+}
+
+// Why the program cannot run there, if that alone keeps the device from being taken.
+std::string lack_of(const DeviceVerdict& verdict, const DeviceSelector& selector) {
+  if (verdict.kept() || verdict.objections[0].gate < Gate::types) return "";
+  std::vector<std::string> texts;
+  for (const Objection& one : verdict.objections) texts.push_back(text_of(one, selector));
+  return join(texts, "; ");
 }
 
 }  // namespace
@@ -254,54 +247,67 @@ Result<Device> Runtime::open(std::string_view selector) const {
 Result<Device> Runtime::open(std::string_view selector, const Program& program,
                              const InputTypes& inputs) const {
   STRIA_ASSIGN(const Compilation generic, lower_program(program, inputs));
-  return Inside::open(*this, selector, [&](const Device& device) {
-    return CompileDriver::check_device(device, generic);
-  });
+  return Inside::open(*this, selector, &generic);
+}
+
+Result<Selection> Runtime::select(std::string_view selector) const {
+  return Inside::select(*this, selector, nullptr);
+}
+
+Result<Selection> Runtime::select(std::string_view selector, const Program& program,
+                                  const InputTypes& inputs) const {
+  STRIA_ASSIGN(const Compilation generic, lower_program(program, inputs));
+  const ProgramNeeds needs = CompileDriver::needs(generic);
+  return Inside::select(*this, selector, &needs);
+}
+
+Result<Selection> Inside::select(const Runtime& runtime, std::string_view text,
+                                 const ProgramNeeds* needs) {
+  STRIA_ASSIGN(const DeviceSelector selector, parse_device_selector(text));
+  return select_among(runtime.state_->records_for(selector), selector, needs);
+}
+
+Selection Inside::select_among(const std::vector<hal::PluginRecord>& records,
+                               const DeviceSelector& selector, const ProgramNeeds* needs) {
+  const bool with_models = asks_models(selector) || needs != nullptr;
+  return stria::select(known_of(records, with_models).facts, selector, needs);
 }
 
 Result<Device> Inside::open(const Runtime& runtime, std::string_view text,
-                            const DeviceCheck& check) {
-  const auto& state_ = runtime.state_;
-  STRIA_ASSIGN(DeviceSelector selector, parse_device_selector(text));
-  if (state_->ended)
+                            const Compilation* program) {
+  const auto& state = runtime.state_;
+  STRIA_ASSIGN(const DeviceSelector selector, parse_device_selector(text));
+  STRIA_RETURN_IF_ERROR(check_can_be_kept(selector));
+  if (state->ended)
     return make_error(StatusCode::failed_precondition, "this runtime has been shut down");
-  std::vector<Candidate> matching;
-  const std::vector<hal::PluginRecord>& records = state_->records_for(selector);
-  for (const hal::PluginRecord& record : records) {
-    if (!selector.automatic && record.id != selector.plugin) continue;
-    if (!record.plugin.valid()) continue;
-    for (size_t i = 0; i < record.devices.size(); ++i)
-      if (selector.automatic || selects(selector, record.devices[i].name, record.devices[i].id, i))
-        matching.push_back({&record, &record.devices[i], i, 0});
+  // One name alone is tried: what the device lacks it says when it is open, kernel by kernel.
+  const bool pinned = selector.is_pinned();
+  ProgramNeeds needs;
+  if (program != nullptr && !pinned) needs = CompileDriver::needs(*program);
+  const Known known = known_of(state->records_for(selector), asks_models(selector) || !pinned);
+  const Selection selection = stria::select(known.facts, selector, pinned ? nullptr : &needs);
+  std::vector<std::string> reasons;
+  const auto pass_over = [&](const DeviceInfo& info, const std::string& why) {
+    reasons.push_back(fmt::format("{}: {}", info.selector, why));
+    if (state->options.log)
+      state->options.log(LogLevel::warning,
+                         fmt::format("'{}' passes over {}", selector.to_string(), reasons.back()));
+  };
+  for (const DeviceVerdict& verdict : selection.devices)
+    if (const std::string why = lack_of(verdict, selector); !why.empty())
+      pass_over(verdict.device, why);
+  if (reasons.empty()) STRIA_RETURN_IF_ERROR(check_any_kept(selection));
+  for (const size_t at : selection.order) {
+    const DeviceInfo& info = known.facts[at].info;
+    Result<Device> device = open_device(*known.records[at], info, state->options);
+    const Status fits = device.ok() && program != nullptr
+                            ? CompileDriver::check_device(*device, *program)
+                            : device.status();
+    if (fits.ok()) return device;
+    if (pinned) return fits;
+    pass_over(info, hal::one_line(fits.message()));
   }
-  if (matching.empty()) {
-    std::vector<std::string> ids;
-    for (const hal::PluginRecord& record : records) ids.push_back(record.id);
-    std::string hint = std::count(ids.begin(), ids.end(), selector.plugin) > 0
-                           ? ""
-                           : did_you_mean(selector.plugin, ids);
-    return not_found("no device matches '{}'{}; there is:{}", shown_name(text), hint,
-                     list_of(records));
-  }
-  std::vector<Candidate> available;
-  for (const Candidate& candidate : matching)
-    if (candidate.info->available) available.push_back(candidate);
-  if (available.empty())
-    return make_error(StatusCode::unavailable, "'{}' matches, but is not available: {}", text,
-                      matching[0].info->reason);
-  if (!selector.automatic) {
-    const Candidate& first = available[0];
-    STRIA_ASSIGN(Device device,
-                 open_device(first, name_of(*first.record, first.position), state_->options));
-    if (check) STRIA_RETURN_IF_ERROR(check(device));
-    return device;
-  }
-  for (Candidate& candidate : available)
-    candidate.speed = promised_speed(candidate.record->plugin, *candidate.info);
-  std::stable_sort(available.begin(), available.end(), [](const Candidate& a, const Candidate& b) {
-    return is_software(a) == is_software(b) ? a.speed > b.speed : is_software(b);
-  });
-  return open_first(available, state_->options, check);
+  return none_can_be(program != nullptr ? "used" : "opened", reasons);
 }
 
 }  // namespace stria

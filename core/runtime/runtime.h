@@ -17,7 +17,8 @@
 #include "stria/base/result.h"
 #include "stria/runtime/compile_options.h"
 #include "stria/runtime/device.h"
-#include "stria/runtime/device_info.h"
+#include "stria/runtime/pick/device_info.h"
+#include "stria/runtime/pick/selection.h"
 
 namespace stria {
 
@@ -78,24 +79,33 @@ class STRIA_API Runtime {
   // All devices of all working plugins, those not available too, in search order.
   std::vector<DeviceInfo> devices() const;
 
-  // Opens a device. The selector is one of `plugin` (its first available device); `plugin:N` (the
-  // N-th of its list, from 0); `plugin:glob` (the first available one whose name or id matches,
-  // letters of either case, with * ? and [a-z]); `auto` (among all available ones, the one whose
-  // hardware model promises the most operations per second, and one of the kind `software` only if
-  // there is no other; one that cannot be opened is passed over, with a line in the log).
+  // Opens a device. docs/devices.md has the grammar of selectors, pick/device_selector.h what they
+  // are as data: `plugin` (its first available device); `plugin:N` (the N-th of its list, from 0);
+  // `plugin:glob` (the first available one whose name or id matches, letters of either case, with *
+  // ? and [a-z]); several of these with commas between (the first one that can be opened); `auto`
+  // (among all available ones, the one whose hardware model promises the most operations per
+  // second, and one of the kind `software` only if there is no other); conditions (`mem>=8G`,
+  // `dtype:bf16`, `kind:gpu`, `real`) and exclusions (`!sim`), which all hold. A device that is
+  // passed over has a line in the log.
   // With `isolated:` in front the plugin runs in a process of its own: if that ends, whatever the
   // reason, the device is lost (device_lost) and this process is not. Opened again, it gets another
   // one. Where that one hangs it is ended, after `plugin_time_limit` in a function that must not
   // wait, and after a minute in others.
-  // invalid_argument for malformed or empty text; not_found with a
-  // list of what is there if nothing matches; unavailable with the reason if what matches cannot be
-  // used.
+  // invalid_argument for malformed or empty text; not_found with a list of what is there if nothing
+  // matches; unavailable with the reasons if what matches cannot be used; unsupported for an
+  // objective or a limit, which cannot be kept yet.
   Result<Device> open(std::string_view selector) const;
-  // The same for a program: `auto` also passes over devices that lack what the program needs (types
-  // of elements, memory), with a line in the log that says what. `inputs` as for Device::compile.
-  // unsupported, with what it lacks, if another selector names such a device.
+  // The same for a program. A device that lacks what the program needs (types of elements, memory)
+  // is passed over, with a line in the log that says what; if the selector is one name, it is
+  // unsupported. `inputs` as for Device::compile.
   Result<Device> open(std::string_view selector, const Program& program,
                       const InputTypes& inputs = {}) const;
+  // What open() goes by: a verdict on every device, and the order in which they are tried. Opens
+  // none. Fails for malformed text only (and a program that does not bind): a selection may be
+  // empty, which check_any_kept() turns into a failure.
+  Result<Selection> select(std::string_view selector) const;
+  Result<Selection> select(std::string_view selector, const Program& program,
+                           const InputTypes& inputs = {}) const;
 
   // Ends the work of all plugins that were loaded, each within `plugin_time_limit`. Nothing else
   // does this, and no destructor: a process that ends without it leaves plugins as they are, which

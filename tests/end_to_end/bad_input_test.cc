@@ -151,12 +151,23 @@ TEST_F(BadInput, AnOldResultSurvivesAFailure) {
 
 TEST_F(BadInput, Selectors) {
   const std::string run = "run matmul.tile --input A=a.npy --input B=b.npy --device";
-  for (const char* selector : {"", ":0", "reference:", "ref erence", "a/b"}) {
+  for (const char* selector :
+       {"", ":0", "reference:", "ref erence", "a/b", "reference,", "!!sim", "mem>=8", "auto:energy",
+        "reference, runs=3", "auto, deadline<=5ms", "reference, power<=3W"}) {
     std::vector<std::string> command = words(run);
     command.push_back(selector);
     expect_words(2, command, "selector");
   }
-  expect(2, "run matmul.tile --input A=a.npy --input B=b.npy", "--device");
+  expect(2, run + " auto:energy", "cannot be kept");
+  expect(2, run + " mem>=8g", "did you mean 'G'?");
+  expect(2, run + " referense,,sim", "character 11");
+  expect(3, run + " mem>=4000T", "'mem>=4000T': it has");
+  expect(3, run + " reference,!reference", "'!reference': it is excluded");
+  expect(1, run + " @no_such_file", "no_such_file");
+  folder_.write("devices.txt", "reference\n!!sim\n");
+  expect(2, run + " @devices.txt", "devices.txt: device selector");
+  expect(2, "devices --select mem>=8", "has no unit");
+  expect_words(2, {"devices", "--select", ""}, "--select");
   expect(3, run + " nosuchplugin", "reference:0");
   expect(3, run + " referense", "did you mean 'reference'");
   expect(3, run + " reference:7", "no device matches");

@@ -75,12 +75,64 @@ TEST_F(Command, Devices) {
 
 TEST_F(Command, SelectorsOfEveryForm) {
   folder_.write("p.tile", "function (A[N]) -> (R) { R = A + A; }");
+  folder_.write("devices.txt", "# in this order\nreference\nsim\n");
   for (const char* selector :
-       {"reference", "reference:0", "reference:*", "reference:INTER*", "auto"})
+       {"reference", "reference:0", "reference:*", "reference:INTER*", "auto", "refer*:0",
+        "nothing,reference", "!reference", "auto,mem>=1M,real,dtype:i32", "isolated:reference,sim",
+        "@devices.txt"})
     EXPECT_THAT(
         out_of(std::string("run p.tile --input A=random:1 --shape A=3:i32 --device ") + selector),
         "R: i32[3] = 6 -6 -2\n")
         << selector;
+}
+
+TEST_F(Command, ADeviceThatIsNotSaidIsTheVariableOrAuto) {
+  folder_.write("p.tile", "function (A[N]) -> (R) { R = A + A; }");
+  const std::string run = "run p.tile --input A=random:1 --shape A=3:i32";
+  EXPECT_EQ(out_of(run), "R: i32[3] = 6 -6 -2\n");
+  out_of("compile p.tile --shape A=3:i32 -o p.stripe");
+  const auto with_variable = [&](const char* value) {
+    return folder_.stria(words(run), [value] { ::setenv("STRIA_DEVICE", value, 1); });
+  };
+  EXPECT_EQ(with_variable("reference").out, "R: i32[3] = 6 -6 -2\n");
+  EXPECT_EQ(with_variable("").code, 0);
+  const Ended none = with_variable("nothing");
+  EXPECT_EQ(none.code, 3);
+  EXPECT_THAT(none.err, HasSubstr("no device matches 'nothing'"));
+  const Ended wrong = with_variable("a,,b");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("STRIA_DEVICE: device selector 'a,,b', character 3"));
+}
+
+TEST_F(Command, SelectSaysWhatBecomesOfEachDevice) {
+  const std::string text = out_of("devices --select sim:*eyeriss*,reference,!kind:software");
+  EXPECT_THAT(text, AllOf(HasSubstr("kept, tried first"), HasSubstr("kept\nllvm_cpu:0"),
+                          HasSubstr("dropped: none of 'sim:*eyeriss*', 'reference' means it")));
+  // The table is printed, too, if nothing is kept.
+  const Ended none = run("devices --select referense");
+  EXPECT_EQ(none.code, 3);
+  EXPECT_THAT(none.out, HasSubstr("dropped: 'referense': it does not mean this device"));
+  EXPECT_THAT(none.err, AllOf(HasSubstr("did you mean 'reference'?"),
+                              HasSubstr("no device is kept by 'referense'")));
+  const auto json = nlohmann::json::parse(
+      out_of("devices --json --select auto:energy,!real,runs=3,deadline<=2ms"));
+  EXPECT_EQ(json.at("selector").at("objective"), "energy");
+  EXPECT_EQ(json.at("selector").at("runs"), 3);
+  EXPECT_EQ(json.at("selector").at("deadline_s"), 0.002);
+  EXPECT_TRUE(json.at("selector").at("power_w").is_null());
+  EXPECT_EQ(json.at("selector").at("text"), "auto:energy,!real,runs=3,deadline<=0.002s");
+  size_t kept = 0;
+  for (const auto& device : json.at("devices")) {
+    const bool simulated = device.at("selector").get<std::string>().starts_with("sim:");
+    EXPECT_EQ(device.at("kept"), simulated) << device.dump();
+    kept += simulated;
+    if (device.at("selector") == "reference:0") {
+      EXPECT_EQ(device.at("reasons"),
+                nlohmann::json::parse(
+                    R"([{"gate": "condition", "term": "!real", "why": "it is real"}])"));
+    }
+  }
+  EXPECT_GE(kept, 3u);
 }
 
 TEST_F(Command, ResultsArePrintedOrWritten) {

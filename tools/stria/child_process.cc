@@ -44,13 +44,13 @@ ChildEnd run_in_child(const std::function<WorkEnd()>& work, Prints prints) {
       ::dup2(nowhere, STDERR_FILENO);
     }
     WorkEnd end = work();
-    if (!is_written(stdout) && end == WorkEnd::well) end = WorkEnd::unwritable;
+    if (!is_written(stdout) && end != WorkEnd::hangs) end = WorkEnd::unwritable;
     std::fflush(nullptr);
     ::_exit(static_cast<int>(end));
   }
   const Result<int> status = wait_for(child);
   if (!status.ok()) return {WorkEnd::well, status.status().message()};
-  for (WorkEnd end : {WorkEnd::well, WorkEnd::hangs, WorkEnd::unwritable})
+  for (WorkEnd end : {WorkEnd::well, WorkEnd::hangs, WorkEnd::unwritable, WorkEnd::without_result})
     if (WIFEXITED(*status) && WEXITSTATUS(*status) == static_cast<int>(end)) return {end, ""};
   return {WorkEnd::well, failure_of(*status)};
 }

@@ -19,7 +19,7 @@ enum class Prints { yes, no };
 
 // How work in a child ended by itself. Nobody else's exit() is likely to use these numbers. A child
 // that ends with 0 has not come to the end of its work.
-enum class WorkEnd { well = 96, hangs = 97, unwritable = 98 };
+enum class WorkEnd { well = 96, hangs = 97, unwritable = 98, without_result = 99 };
 
 // Waits for the child, and returns its wait status. Fails if the system does not know it; the
 // message continues after the child's name, as failure_of does.

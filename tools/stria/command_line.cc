@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include "help_texts.h"
+#include "inputs/device_choice.h"
 #include "inputs/open_device.h"
 #include "message.h"
 #include "stria/base/number_text.h"
@@ -19,43 +21,6 @@
 
 namespace stria::command {
 namespace {
-
-constexpr const char* kSelectors =
-    "\nSelectors: PLUGIN (its first available device), PLUGIN:N (the N-th, from 0), PLUGIN:NAME (a "
-    "name "
-    "with * and ?, letters of either case), auto. With isolated: in front, as in "
-    "isolated:PLUGIN,\nthe plugin runs in a process of its own: what it does there ends nothing "
-    "but its device.";
-
-constexpr const char* kTensors =
-    "\nTensors: a.npy, a.npy:bf16 (bf16 carried as u16), a.npy:i4 (a packed type, one element in "
-    "each byte), photo.png or photo.jpg (fp32 [H, W, C] in "
-    "0..1; "
-    "of an ONNX model see Pictures), photo.png:u8 "
-    "and photo.png:u16 (the picture's integers as they are: ':u16' of an 8-bit picture gives "
-    "0..255),\nrandom:SEED[:TYPE] (needs --shape; floats N(0,1), integers -8..7, unsigned "
-    "0..15),\nnumbers as 16000, 0.5, true or 1,2,3:i64 (one number fills all of --shape).\n"
-    "Types: bool i8 i16 i32 i64 u8 u16 u32 u64 fp16 bf16 fp32 fp64; packed: fp8_e4m3 fp8_e5m2 fp4 "
-    "i4 u4 i2 u2.";
-
-constexpr const char* kPictures =
-    "\nPictures for ONNX models get the model's type, height, width and layout. --picture "
-    "KEY=VALUE, "
-    "in the order of the steps:\n"
-    "  alpha=drop         leave the alpha channel out, which is an error otherwise where the "
-    "model\n"
-    "                     takes grey or three colours\n"
-    "  size=N, size=H,W   resize: N is the shorter side (default: the model's height and width)\n"
-    "  crop=N, crop=H,W   cut so much out of the middle (default: nothing)\n"
-    "  order=bgr          blue first (default: rgb)\n"
-    "  scale=S            what white becomes (default: 1; 255 for integers)\n"
-    "  mean=M, std=D      one number, or one for each channel: (x * scale - mean) / std\n"
-    "  layout=L           nchw, nhwc, chw or hwc (default: the channels are the dimension of 1, 3 "
-    "or 4)\n"
-    "Grey and colours are turned into each other as the model's channels ask. Smaller pictures "
-    "are\n"
-    "weighted means of all pixels (linear, antialiased). Of Tile programs --picture without a\n"
-    "layout gives [H, W, C].\n";
 
 constexpr const char* kExitCodes =
     "Exit codes: 0 success; 1 program, file, shape, value or unwritable output; 2 wrong use of the "
@@ -75,9 +40,10 @@ void add_hw(CLI::App* app) {
 
 CLI::Option* add_device(CLI::App* app, std::string& device) {
   add_hw(app);
-  return app->add_option("--device", device, "which device; see Selectors below")
-      ->type_name("SEL")
-      ->required();
+  return app
+      ->add_option("--device", device,
+                   "which device; see Selectors below (default: $STRIA_DEVICE, or auto)")
+      ->type_name("SEL");
 }
 
 void add_inputs(CLI::App* app, InputTexts& in, const char* input_help, const char* shape_help) {
@@ -176,8 +142,15 @@ void add_constants(CLI::App* app, std::vector<std::string>& names) {
 void define(CLI::App* app, DevicesOptions& options) {
   app->add_flag("--json", options.json, "print JSON");
   app->add_flag("--isolated", options.isolated, "list each plugin from a process of its own");
+  app->add_option("--select", options.select,
+                  "say of each device whether it is kept, and which term drops it; exit code 3 if "
+                  "none is kept")
+      ->type_name("SEL")
+      ->check([](const std::string& text) { return text.empty() ? "the selector is empty" : ""; });
   add_step_limit(app, options.step_limit_s);
-  app->footer("\nExamples:\n  stria devices\n  stria devices --json");
+  app->footer(std::string(kSelectors) +
+              "\n\nExamples:\n  stria devices\n  stria devices --json\n"
+              "  stria devices --select 'opencl, vulkan, mem>=4G, !kind:software'");
 }
 
 void define(CLI::App* app, DoctorOptions& options) {
@@ -297,15 +270,10 @@ void define(CLI::App* app, RunOptions& options) {
 void define(CLI::App* app, CompileOptionsText& options) {
   app->add_option("PROG", options.program, "program, a .tile or .onnx file; - is Tile from stdin")
       ->required();
-  CLI::Option* device = add_device(app, options.device);
-  app->add_option_function<std::string>(
-         "--to",
-         [&options, device](const std::string& to) {
-           options.to = to;
-           device->required(to != "tile");
-         },
-         "stripe: the device Stripe; tile: the Tile that an ONNX model is, for no device, with "
-         "--dump-dir also its weights as .npy files")
+  add_device(app, options.device);
+  app->add_option("--to", options.to,
+                  "stripe: the device Stripe; tile: the Tile that an ONNX model is, for no device, "
+                  "with --dump-dir also its weights as .npy files")
       ->check(CLI::IsMember({"stripe", "tile"}))
       ->default_str("stripe");
   add_inputs(app, options.in,
@@ -608,14 +576,20 @@ void define(CLI::App* app, ShowOptions& options) {
       "SELECTOR");
   app->add_flag("--json", options.json, "print JSON, with exact numbers");
   app->footer(
-      "\nOf an ONNX model: inputs, outputs, and for each node its operator, its results, the\n"
-      "operations of one run and the bytes of its weights; `known` is what is computed once, when\n"
-      "the model becomes a program. While sizes are open the nodes have those that the file says.\n"
-      "What keeps a model from running is listed, all at once. Of Tile: functions and, once all\n"
-      "sizes are given, the operations of each kernel. Once all sizes are known, each device says\n"
-      "what it lacks: types of elements, memory for inputs and outputs. Nothing is built for "
-      "that.\n"
-      "\nExamples:\n"
+      std::string(
+          "\nOf an ONNX model: inputs, outputs, and for each node its operator, its results, the\n"
+          "operations of one run and the bytes of its weights; `known` is what is computed once, "
+          "when\n"
+          "the model becomes a program. While sizes are open the nodes have those that the file "
+          "says.\n"
+          "What keeps a model from running is listed, all at once. Of Tile: functions and, once "
+          "all\n"
+          "sizes are given, the operations of each kernel. Once all sizes are known, each device "
+          "says\n"
+          "what it lacks: types of elements, memory for inputs and outputs. Nothing is built for "
+          "that.\n") +
+      kSelectors +
+      "\n\nExamples:\n"
       "  stria show model.onnx\n"
       "  stria show detector.onnx --shape image=1,3,640,640 --json\n"
       "  stria show detector.onnx --shape batch=1 --device vulkan:0 --device llvm_cpu\n"
@@ -756,6 +730,22 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
     out.code = ExitCode::usage;
     return out;
   }
+  const auto left_out = [](const CLI::App* used) {
+    return used->parsed() && used->get_option("--device")->count() == 0;
+  };
+  std::vector<std::pair<std::string*, bool>> choices = {
+      {&run_options.device, left_out(run_app) && run_options.run_repro.empty()},
+      {&compile_options.device, left_out(compile_app) && compile_options.to != "tile"},
+      {&hw_options.device, false},
+      {&calibrate_options.device, false},
+      {&devices_options.select, false}};
+  for (std::string& device : show_options.devices) choices.emplace_back(&device, false);
+  for (const auto& [device, is_left_out] : choices)
+    if (const Outcome taken = take_selector(*device, is_left_out); !taken.ok()) {
+      out.text = message_line(taken.status().message());
+      out.code = taken.code();
+      return out;
+    }
   // As elsewhere, a file called - is what comes in.
   for (std::string* file :
        {&run_options.program, &compile_options.program, &sim_options.program, &show_options.program,

@@ -17,8 +17,8 @@
 #include "inputs/open_device.h"
 #include "stria/base/text.h"
 #include "stria/runtime/check.h"
-#include "stria/runtime/device_selector.h"
 #include "stria/runtime/inside.h"
+#include "stria/runtime/pick/device_selector.h"
 
 namespace stria::command {
 namespace {

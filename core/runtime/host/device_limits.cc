@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 namespace stria {
@@ -35,18 +34,12 @@ uint64_t callers_bytes(const stripe::Block& main) {
 
 }  // namespace
 
-std::vector<DeviceLack> device_lacks(
-    const stripe::Program& generic, const HardwareModel& model, uint64_t memory_bytes,
-    const std::function<std::string(const stripe::Block& kernel)>& name_of) {
-  std::vector<DeviceLack> out;
+ProgramNeeds program_needs(const stripe::Program& generic,
+                           const std::function<std::string(const stripe::Block& kernel)>& name_of) {
+  ProgramNeeds out;
   const stripe::Block* const main = generic.main();
   if (main == nullptr) return out;
-  if (const uint64_t bytes = callers_bytes(*main); memory_bytes > 0 && bytes > memory_bytes)
-    out.push_back(
-        {fmt::format("memory: inputs and outputs have {} bytes, it has {}", bytes, memory_bytes),
-         {}});
-  if (model.lacking_types.empty()) return out;
-  std::map<DataType, std::vector<std::string>> by_type;
+  out.bytes = callers_bytes(*main);
   for (const stripe::Block* part : {generic.prologue(), main}) {
     if (part == nullptr) continue;
     for (const stripe::Statement& stmt : part->stmts) {
@@ -63,15 +56,31 @@ std::vector<DeviceLack> device_lacks(
         name = special->name;
       }
       for (const DataType type : types) {
-        std::vector<std::string>& names = by_type[type];
+        std::vector<std::string>& names = out.types[type];
         if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
       }
     }
   }
+  return out;
+}
+
+std::vector<DeviceLack> device_lacks(const ProgramNeeds& needs, const HardwareModel& model,
+                                     uint64_t memory_bytes) {
+  std::vector<DeviceLack> out;
+  if (memory_bytes > 0 && needs.bytes > memory_bytes)
+    out.push_back({fmt::format("memory: inputs and outputs have {} bytes, it has {}", needs.bytes,
+                               memory_bytes),
+                   {}});
   for (const auto& [type, missing] : model.lacking_types)
-    if (const auto at = by_type.find(type); at != by_type.end())
+    if (const auto at = needs.types.find(type); at != needs.types.end())
       out.push_back({fmt::format("{} ({})", stria::name_of(type), missing), at->second});
   return out;
+}
+
+std::vector<DeviceLack> device_lacks(
+    const stripe::Program& generic, const HardwareModel& model, uint64_t memory_bytes,
+    const std::function<std::string(const stripe::Block& kernel)>& name_of) {
+  return device_lacks(program_needs(generic, name_of), model, memory_bytes);
 }
 
 std::string text_of(const std::vector<DeviceLack>& lacks) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stria/hwmodel/hardware_model.h"
+#include "stria/runtime/pick/program_needs.h"
 #include "stria/stripe/block.h"
 
 namespace stria {
@@ -19,7 +20,13 @@ struct DeviceLack {
   std::vector<std::string> needed_by;  // kernels, each once, in the order of the program
 };
 
-// `memory_bytes` of the device, 0 if not known. `name_of` names a kernel for people.
+// What the program needs of any device. `name_of` names a kernel for people.
+ProgramNeeds program_needs(const stripe::Program& generic,
+                           const std::function<std::string(const stripe::Block& kernel)>& name_of);
+
+// What a device lacks of that. `memory_bytes` of the device, 0 if not known.
+std::vector<DeviceLack> device_lacks(const ProgramNeeds& needs, const HardwareModel& model,
+                                     uint64_t memory_bytes);
 std::vector<DeviceLack> device_lacks(
     const stripe::Program& generic, const HardwareModel& model, uint64_t memory_bytes,
     const std::function<std::string(const stripe::Block& kernel)>& name_of);

@@ -93,6 +93,40 @@ TEST_F(DeviceLimits, AutoWithoutAnyDeviceTellsWhatEachLacks) {
                                     HasSubstr("lacks fp64")));
 }
 
+TEST_F(DeviceLimits, ListsPassOverTheDeviceToo) {
+  EXPECT_EQ(
+      runtime_.open("llvm_cpu, reference", program_, types(DataType::fp64)).value().info().plugin,
+      "reference");
+  EXPECT_THAT(log_, HasSubstr("'llvm_cpu,reference' passes over llvm_cpu:0: it lacks fp64"));
+  EXPECT_EQ(runtime_.open("reference, llvm_cpu").value().info().plugin, "reference");
+  EXPECT_EQ(runtime_.open("dtype:fp64").value().info().plugin, "reference");
+}
+
+TEST_F(DeviceLimits, SelectSaysWhatBecomesOfEachDevice) {
+  const Selection all = runtime_.select("auto").value();
+  ASSERT_EQ(all.devices.size(), 2u);
+  ASSERT_EQ(all.order.size(), 2u);
+  EXPECT_EQ(all.devices[all.order[0]].device.selector, "llvm_cpu:0");
+  const Selection typed = runtime_.select("auto", program_, types(DataType::fp64)).value();
+  ASSERT_EQ(typed.order.size(), 1u);
+  EXPECT_EQ(typed.devices[typed.order[0]].device.selector, "reference:0");
+  for (const DeviceVerdict& one : typed.devices) {
+    if (one.kept()) continue;
+    ASSERT_EQ(one.objections.size(), 1u);
+    EXPECT_EQ(one.objections[0].gate, Gate::types);
+    EXPECT_THAT(one.objections[0].why, HasSubstr("it lacks fp64 (the made-up unit), which is "
+                                                 "needed by kernel_0"));
+  }
+  EXPECT_TRUE(runtime_.select("!*").value().order.empty());
+  EXPECT_EQ(runtime_.select("a,,b").status().code(), StatusCode::invalid_argument);
+}
+
+TEST_F(DeviceLimits, WhatCannotBeKeptIsRefused) {
+  for (const char* text : {"auto:energy", "llvm_cpu, runs=5", "auto, deadline<=1ms", "power<=5W"})
+    EXPECT_EQ(runtime_.open(text).status().code(), StatusCode::unsupported) << text;
+  EXPECT_EQ(runtime_.select("auto:energy").value().selector.objective, Objective::energy);
+}
+
 TEST_F(DeviceLimits, MemoryCounts) {
   const Device device = runtime_.open("llvm_cpu").value();
   const int64_t more = static_cast<int64_t>(device.info().memory_bytes / 4 + 1);

@@ -8,12 +8,12 @@
 
 #include "audience.h"
 #include "failure.h"
+#include "inputs/device_choice.h"
 #include "message.h"
 #include "plugin_guard.h"
 #include "stria/hal/guard/process_state.h"
-#include "stria/runtime/compile_driver.h"
-#include "stria/runtime/device_selector.h"
 #include "stria/runtime/inside.h"
+#include "stria/runtime/pick/device_selector.h"
 
 namespace stria::command {
 namespace {
@@ -62,20 +62,19 @@ RuntimeOptions runtime_options(double time_limit_s, unsigned threads) {
 
 Outcome open_device(const std::string& selector, Device& device, double time_limit_s,
                     unsigned threads, const Compilation* program) {
-  STRIA_OR_FAIL(DeviceSelector parsed, ExitCode::usage, parse_device_selector(selector));
+  STRIA_FAIL_IF(check_selector(selector));
+  STRIA_OR_FAIL(const DeviceSelector parsed, ExitCode::usage, parse_device_selector(selector));
   RuntimeOptions all = runtime_options(time_limit_s, threads);
   all.isolate_plugins = parsed.isolated;
   RuntimeOptions options = all;
-  if (!parsed.automatic) options.only_plugins = {parsed.plugin};
+  options.only_plugins = parsed.plugins();
   const Runtime one(options);
   // Nothing was loaded if the plugin is not there, so all may be loaded now, to say what is.
   const Runtime runtime = one.plugins().empty() ? Runtime(std::move(all)) : one;
   const hal::ProcessState before = hal::ProcessState::now();
-  Inside::DeviceCheck check;
   // A device that was asked for says what it lacks when it compiles.
-  if (program != nullptr && parsed.automatic)
-    check = [program](const Device& one) { return CompileDriver::check_device(one, *program); };
-  STRIA_OR_FAIL(device, ExitCode::device, Inside::open(runtime, selector, check));
+  if (parsed.is_pinned()) program = nullptr;
+  STRIA_OR_FAIL(device, ExitCode::device, Inside::open(runtime, selector, program));
   opened() = Opened{runtime, device.info().plugin, before};
   if (!parsed.isolated) name_suspect(opened()->plugin.c_str());
   return Outcome();

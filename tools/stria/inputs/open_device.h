@@ -21,9 +21,9 @@ std::vector<std::string>& hw_overlay_files();
 // the process with ExitCode::device and a message. 0: no bound. `threads`: as in RuntimeOptions.
 RuntimeOptions runtime_options(double time_limit_s = 0, unsigned threads = 0);
 
-// ExitCode::usage for a malformed selector, ExitCode::device for all else. Loads only the plugin
-// that is asked for, unless it does not exist. With `program`, `auto` passes over devices that lack
-// what the program needs.
+// ExitCode::usage for a malformed selector and for what cannot be kept, ExitCode::device for all
+// else. Loads only the plugins that are asked for, unless none of them exists. With `program`, a
+// selector that leaves a choice passes over devices that lack what the program needs.
 Outcome open_device(const std::string& selector, Device& device, double time_limit_s = 0,
                     unsigned threads = 0, const Compilation* program = nullptr);
 

@@ -3,22 +3,29 @@
 
 #include <fmt/format.h>
 
+#include "inputs/device_choice.h"
 #include "inputs/open_device.h"
 #include "message.h"
 #include "stria/hal/boundary/info.h"
 #include "stria/runtime/compile_driver.h"
-#include "stria/runtime/device_selector.h"
 #include "stria/runtime/inside.h"
+#include "stria/runtime/pick/device_selector.h"
 
 namespace stria::command {
 namespace {
+
+// Does it say which device it means?
+bool is_exact(const std::string& selector) {
+  const Result<DeviceSelector> parsed = parse_device_selector(selector);
+  return parsed.ok() && parsed->is_pinned();
+}
 
 DeviceFit fit_of(const Runtime& runtime, const std::string& selector, const Compilation& program) {
   DeviceFit out;
   out.selector = selector;
   const Result<Device> device = runtime.open(selector);
   if (device.ok()) {
-    if (selector == "auto") out.selector = device->name();
+    if (!is_exact(selector)) out.selector = device->info().selector;
     out.name = device->info().name;
     out.lacks = CompileDriver::lacks(*device, program);
   } else {
@@ -34,9 +41,11 @@ Outcome fit_devices(const std::vector<std::string>& selectors, const Compilation
   RuntimeOptions options = runtime_options();
   bool any = false;  // plugin may be asked for
   for (const std::string& selector : selectors) {
-    STRIA_OR_FAIL(DeviceSelector parsed, ExitCode::usage, parse_device_selector(selector));
-    options.only_plugins.push_back(parsed.plugin);
-    any |= parsed.automatic;
+    STRIA_FAIL_IF(check_selector(selector));
+    STRIA_OR_FAIL(const DeviceSelector parsed, ExitCode::usage, parse_device_selector(selector));
+    const std::vector<std::string> plugins = parsed.plugins();
+    options.only_plugins.insert(options.only_plugins.end(), plugins.begin(), plugins.end());
+    any |= plugins.empty();
   }
   if (any) options.only_plugins.clear();
   const Runtime runtime(options);

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "inputs/device_choice.h"
 #include "inputs/open_device.h"
 #include "message.h"
 #include "output_files.h"
@@ -17,7 +18,6 @@
 #include "stria/base/cache_folder.h"
 #include "stria/base/file.h"
 #include "stria/calibrate/calibrate.h"
-#include "stria/runtime/device_selector.h"
 #include "stria/runtime/host/hw_overlays.h"
 
 namespace stria::command {
@@ -92,7 +92,7 @@ std::string describe(const calibrate::Calibration& of, bool all) {
 }  // namespace
 
 Outcome calibrate(const CalibrateCommand& options) {
-  STRIA_FAIL_IF_ERROR(ExitCode::usage, parse_device_selector(options.device).status());
+  STRIA_FAIL_IF(check_selector(options.device));
   const std::filesystem::path folder = user_hw_folder();
   if (options.output.empty() && folder.empty())
     return Outcome(ExitCode::usage, invalid_argument("there is no folder of yours for hardware "

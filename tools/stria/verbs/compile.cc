@@ -6,6 +6,7 @@
 #include <set>
 
 #include "explain_cost.h"
+#include "inputs/device_choice.h"
 #include "inputs/onnx_inputs.h"
 #include "inputs/open_device.h"
 #include "inputs/program_inputs.h"
@@ -16,7 +17,6 @@
 #include "report.h"
 #include "stria/base/file.h"
 #include "stria/runtime/compile_driver.h"
-#include "stria/runtime/device_selector.h"
 #include "stria/runtime/inside.h"
 #include "verbs/compile_tile.h"
 
@@ -88,7 +88,7 @@ Outcome compile_to_tile(const CompileOptionsText& options) {
 
 Outcome compile_program(const CompileOptionsText& options, ReproducerFile& reproducer) {
   STRIA_OR_FAIL(GivenInputs given, ExitCode::usage, parse_inputs(options.in));
-  STRIA_FAIL_IF_ERROR(ExitCode::usage, parse_device_selector(options.device).status());
+  STRIA_FAIL_IF(check_selector(options.device));
   Program program;
   ReadInputs in;
   STRIA_FAIL_IF(read_program(options.program, options.function, given, Wanted::sizes, program, in));

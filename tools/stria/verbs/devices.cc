@@ -9,11 +9,12 @@
 #include "child_process.h"
 #include "inputs/open_device.h"
 #include "message.h"
+#include "show/selection_table.h"
 #include "standard_output.h"
 #include "stria/base/text.h"
 #include "stria/hal/boundary/error.h"
-#include "stria/runtime/device_selector.h"
 #include "stria/runtime/inside.h"
+#include "stria/runtime/pick/device_selector.h"
 
 namespace stria::command {
 namespace {
@@ -105,8 +106,19 @@ RuntimeOptions listing_options(const DevicesOptions& options) {
   return how;
 }
 
-void print(const std::vector<hal::PluginRecord>& records, const DevicesOptions& options) {
-  options.json ? print_json(records) : print_text(records);
+WorkEnd print(const std::vector<hal::PluginRecord>& records, const DevicesOptions& options) {
+  if (options.select.empty()) {
+    options.json ? print_json(records) : print_text(records);
+    return WorkEnd::well;
+  }
+  // It has been read before.
+  const DeviceSelector selector = parse_device_selector(options.select).value();
+  const Selection selection = Inside::select_among(records, selector, nullptr);
+  options.json ? print_selection_json(selection) : print_selection(selection);
+  if (!selection.order.empty()) return WorkEnd::well;
+  if (const std::string near = nearest_of(selection); !near.empty())
+    print_message(fmt::format("a name in '{}' means nothing{}", selector.to_string(), near));
+  return WorkEnd::without_result;
 }
 
 // Whether a plugin keeps the loader's lock for ever: what comes after it then fails without fault.
@@ -175,21 +187,17 @@ WorkEnd list_around_failures(const DevicesOptions& options) {
           record.origin = std::move(origin);
         }
   }
-  print(records, options);
-  return WorkEnd::well;
+  return print(records, options);
 }
 
-}  // namespace
-
-Outcome devices(const DevicesOptions& options) {
+Outcome list_devices(const DevicesOptions& options) {
   // What a plugin does to its process must not keep the others from being listed.
   ChildEnd end = run_in_child(
       [&] {
         const std::vector<hal::PluginRecord>& records =
             records_without_end(listing_options(options));
         if (holds_the_loader(records)) return WorkEnd::hangs;
-        print(records, options);
-        return WorkEnd::well;
+        return print(records, options);
       },
       Prints::yes);
   if (end.started && (end.work == WorkEnd::hangs || !end.failure.empty()))
@@ -197,9 +205,11 @@ Outcome devices(const DevicesOptions& options) {
   if (!end.started) {
     // No other process: each plugin's probe has the same trouble, and says so.
     print_message(end.failure);
-    print(records_without_end(listing_options(options)), options);
-    return Outcome();
+    end.work = print(records_without_end(listing_options(options)), options);
+    end.failure.clear();
   }
+  if (end.work == WorkEnd::without_result)
+    return Outcome(ExitCode::device, not_found("no device is kept by '{}'", options.select));
   if (end.work == WorkEnd::unwritable)
     return Outcome(ExitCode::program, invalid_argument("{}", kUnwritable));
   if (end.failure.empty()) return Outcome();
@@ -208,6 +218,19 @@ Outcome devices(const DevicesOptions& options) {
                             "listing the devices {} twice; 'stria doctor' looks at "
                             "each plugin alone",
                             end.failure));
+}
+
+}  // namespace
+
+Outcome devices(const DevicesOptions& options) {
+  if (options.select.empty()) return list_devices(options);
+  STRIA_OR_FAIL(const DeviceSelector selector, ExitCode::usage,
+                parse_device_selector(options.select));
+  // It is carried, and said: nothing of a selector is passed over in silence.
+  if (const Status kept = check_can_be_kept(selector); !kept.ok()) print_message(kept.message());
+  DevicesOptions how = options;
+  how.isolated = options.isolated || selector.isolated;
+  return list_devices(how);
 }
 
 }  // namespace stria::command

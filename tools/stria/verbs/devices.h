@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// `stria devices`: every device of every plugin, available or not and why. Always succeeds.
+// `stria devices`: every device of every plugin, available or not and why. Always succeeds; with a
+// selector, ExitCode::device if nothing is kept.
 #pragma once
 
 #include <chrono>
+#include <string>
 
 #include "failure.h"
 #include "stria/hal/plugin.h"
@@ -12,6 +14,7 @@ namespace stria::command {
 struct DevicesOptions {
   bool json = false;
   bool isolated = false;  // each plugin in a process of its own
+  std::string select;     // a selector; empty: list them all
   double step_limit_s = std::chrono::duration<double>(hal::kTimeLimit).count();  // of a plugin
 };
 Outcome devices(const DevicesOptions& options);

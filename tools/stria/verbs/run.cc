@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "inputs/device_choice.h"
 #include "inputs/onnx_inputs.h"
 #include "inputs/open_device.h"
 #include "inputs/program_inputs.h"
@@ -22,7 +23,6 @@
 #include "stria/base/text.h"
 #include "stria/runtime/check.h"
 #include "stria/runtime/compile_driver.h"
-#include "stria/runtime/device_selector.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/kernel_check.h"
 #include "timed_runs.h"
@@ -46,7 +46,7 @@ struct Request {
 };
 
 Outcome parse_request(const RunOptions& options, Request& request) {
-  STRIA_FAIL_IF_ERROR(ExitCode::usage, parse_device_selector(options.device).status());
+  STRIA_FAIL_IF(check_selector(options.device));
   STRIA_OR_FAIL(request.given, ExitCode::usage, parse_inputs(options.in));
   request.program = options.program;
   STRIA_OR_FAIL(request.outputs, ExitCode::usage,

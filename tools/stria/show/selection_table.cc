@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "show/selection_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "stria/base/shown_text.h"
+#include "stria/base/text.h"
+
+namespace stria::command {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string verdict_of(const DeviceVerdict& verdict, const DeviceSelector& selector) {
+  // Of a device that is not meant nobody asks what else it lacks; --json has it.
+  const bool meant = verdict.objections[0].gate != Gate::name;
+  std::vector<std::string> reasons;
+  for (const Objection& one : verdict.objections)
+    if (meant || one.gate == Gate::name) reasons.push_back(text_of(one, selector));
+  return "dropped: " + shown_message(join(reasons, "; "));
+}
+
+Json json_of(const DeviceSelector& selector) {
+  Json terms = Json::array();
+  for (const SelectorTerm& term : selector.terms) terms.push_back(term.to_string());
+  Json out = {{"text", selector.to_string()},
+              {"isolated", selector.isolated},
+              {"automatic", selector.automatic},
+              {"terms", std::move(terms)}};
+  // Null where nothing is said.
+  out["objective"] = selector.objective == Objective::any
+                         ? Json()
+                         : Json(std::string(name_of(selector.objective)));
+  out["runs"] = selector.runs ? Json(*selector.runs) : Json();
+  out["deadline_s"] = selector.deadline_s ? Json(*selector.deadline_s) : Json();
+  out["power_w"] = selector.power_w ? Json(*selector.power_w) : Json();
+  return out;
+}
+
+}  // namespace
+
+void print_selection(const Selection& selection) {
+  constexpr size_t kMaxWidth = 64;
+  struct Line {
+    std::string selector, name, verdict;
+  };
+  std::vector<Line> lines;
+  for (const size_t at : selection.order) {
+    const DeviceInfo& device = selection.devices[at].device;
+    lines.push_back({device.selector, device.name, lines.empty() ? "kept, tried first" : "kept"});
+  }
+  for (const DeviceVerdict& one : selection.devices)
+    if (!one.kept())
+      lines.push_back({one.device.selector, one.device.name, verdict_of(one, selection.selector)});
+  // What is wider than a column may be moves only its own line's rest.
+  size_t selector_width = 0, name_width = 0;
+  for (const Line& line : lines) {
+    if (line.selector.size() <= kMaxWidth)
+      selector_width = std::max(selector_width, line.selector.size());
+    if (line.name.size() <= kMaxWidth) name_width = std::max(name_width, line.name.size());
+  }
+  for (const Line& line : lines)
+    std::printf("%s\n", fmt::format("{:<{}}  {:<{}}  {}", line.selector, selector_width, line.name,
+                                    name_width, line.verdict)
+                            .c_str());
+}
+
+void print_selection_json(const Selection& selection) {
+  Json devices = Json::array();
+  for (size_t i = 0; i < selection.devices.size(); ++i) {
+    const DeviceVerdict& one = selection.devices[i];
+    Json reasons = Json::array();
+    for (const Objection& objection : one.objections)
+      reasons.push_back(
+          {{"gate", std::string(name_of(objection.gate))},
+           {"term",
+            objection.term ? Json(selection.selector.terms[*objection.term].to_string()) : Json()},
+           {"why", objection.why}});
+    const auto place = std::find(selection.order.begin(), selection.order.end(), i);
+    devices.push_back({{"selector", one.device.selector},
+                       {"name", one.device.name},
+                       {"kind", one.device.kind},
+                       {"kept", one.kept()},
+                       {"place", one.kept() ? Json(place - selection.order.begin()) : Json()},
+                       {"reasons", std::move(reasons)}});
+  }
+  // Texts come from plugins: bytes that are no UTF-8 are replaced, not thrown at us.
+  const Json all = {{"selector", json_of(selection.selector)}, {"devices", std::move(devices)}};
+  std::printf("%s\n", all.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+}  // namespace stria::command
