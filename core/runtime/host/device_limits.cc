@@ -24,11 +24,15 @@ void add_types(const stripe::Block& block, std::set<DataType>& types) {
   }
 }
 
-// Of the tensors that the caller has: they are there at once.
+// Of the tensors that the caller has: they are there at once. Sums that no number holds are the
+// largest number.
 uint64_t callers_bytes(const stripe::Block& main) {
   uint64_t bytes = 0;
-  for (const stripe::Refinement& ref : main.refs)
-    if (ref.dir != stripe::RefDir::none) bytes += static_cast<uint64_t>(ref.shape.span_bytes());
+  for (const stripe::Refinement& ref : main.refs) {
+    if (ref.dir == stripe::RefDir::none) continue;
+    const auto more = static_cast<uint64_t>(ref.shape.span_bytes());
+    bytes = more > UINT64_MAX - bytes ? UINT64_MAX : bytes + more;
+  }
   return bytes;
 }
 

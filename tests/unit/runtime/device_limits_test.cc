@@ -138,5 +138,24 @@ TEST_F(DeviceLimits, MemoryCounts) {
   EXPECT_THAT(refused.message(), HasSubstr("it lacks memory: inputs and outputs have "));
 }
 
+// A sum of bytes beyond 64 bits is not a small one.
+TEST_F(DeviceLimits, MemoryBeyondAllNumbersCounts) {
+  constexpr int64_t kLarge = int64_t{1} << 59;  // 8 tensors of 2^61 bytes: 2^64
+  std::string inputs, sum = "0";
+  InputTypes types;
+  for (int i = 0; i < 7; ++i) {
+    const std::string name = "A" + std::to_string(i);
+    inputs += (i == 0 ? "" : ", ") + name + "[N]";
+    sum += " + " + name;
+    types[name] = {DataType::fp32, {kLarge}};
+  }
+  const Result<Program> program =
+      Program::from_tile({"g.tile", "function (" + inputs + ") -> (R) { R = " + sum + "; }"});
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const Result<Selection> selection = runtime_.select("llvm_cpu", *program, types);
+  ASSERT_TRUE(selection.ok()) << selection.status().message();
+  EXPECT_TRUE(selection->order.empty());
+}
+
 }  // namespace
 }  // namespace stria
