@@ -164,6 +164,8 @@ TEST_F(BadInput, Selectors) {
   expect(3, run + " mem>=4000T", "'mem>=4000T': it has");
   expect(3, run + " reference,!reference", "'!reference': it is excluded");
   expect(1, run + " @no_such_file", "no_such_file");
+  expect(3, "show matmul.tile --shape A=2,3 --shape B=3,2 --device reference,mem>=4000T",
+         "'mem>=4000T': it");
   folder_.write("devices.txt", "reference\n!!sim\n");
   expect(2, run + " @devices.txt", "devices.txt: device selector");
   expect(2, "devices --select mem>=8", "has no unit");

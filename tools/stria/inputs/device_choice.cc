@@ -9,16 +9,21 @@
 namespace stria::command {
 
 Outcome take_selector(std::string& text, bool left_out) {
-  std::string source = left_out ? "STRIA_DEVICE" : "";
   if (left_out) text = default_device_selector();
+  const std::string variable = left_out ? "STRIA_DEVICE" : "";
+  const auto named = [](const Status& status, const std::string& source) {
+    return source.empty() ? status : status.with_context(source);
+  };
+  std::string file;
   if (text.starts_with('@')) {
-    source += (left_out ? ": " : "") + text.substr(1);
-    STRIA_OR_FAIL(const SourceText file, ExitCode::program,
-                  read_source(text.substr(1), kMaxSelectorBytes));
-    text = file.text;
+    file = text.substr(1);
+    Result<SourceText> read = read_source(file, kMaxSelectorBytes);
+    if (!read.ok()) return Outcome(ExitCode::program, named(read.status(), variable));
+    text = read->text;
   }
-  if (source.empty()) return Outcome();  // the verb says what is wrong with its own option
-  return Outcome(ExitCode::usage, parse_device_selector(text).status().with_context(source));
+  if (file.empty() && !left_out) return Outcome();  // the verb says what is wrong with its option
+  return Outcome(ExitCode::usage,
+                 named(named(parse_device_selector(text).status(), file), variable));
 }
 
 Outcome check_selector(const std::string& text) {

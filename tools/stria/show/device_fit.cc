@@ -20,7 +20,9 @@ bool is_exact(const std::string& selector) {
   return parsed.ok() && parsed->is_pinned();
 }
 
-DeviceFit fit_of(const Runtime& runtime, const std::string& selector, const Compilation& program) {
+// `failure` is why it could not be asked, in full.
+DeviceFit fit_of(const Runtime& runtime, const std::string& selector, const Compilation& program,
+                 Status& failure) {
   DeviceFit out;
   out.selector = selector;
   const Result<Device> device = runtime.open(selector);
@@ -29,7 +31,8 @@ DeviceFit fit_of(const Runtime& runtime, const std::string& selector, const Comp
     out.name = device->info().name;
     out.lacks = CompileDriver::lacks(*device, program);
   } else {
-    out.trouble = hal::one_line(device.status().message());
+    failure = device.status();
+    out.trouble = hal::one_line(failure.message());
   }
   return out;
 }
@@ -49,22 +52,22 @@ Outcome fit_devices(const std::vector<std::string>& selectors, const Compilation
   }
   if (any) options.only_plugins.clear();
   const Runtime runtime(options);
+  Status failure;
   if (selectors.empty()) {
     for (const hal::PluginRecord& record : Inside::records(runtime))
       for (size_t i = 0; record.status().ok() && i < record.devices.size(); ++i) {
         const std::string selector = fmt::format("{}:{}", record.id, i);
-        out.push_back(fit_of(runtime, selector, program));
+        out.push_back(fit_of(runtime, selector, program, failure));
         out.back().name = record.devices[i].name;
       }
   } else {
     for (const std::string& selector : selectors) {
-      out.push_back(fit_of(runtime, selector, program));
+      out.push_back(fit_of(runtime, selector, program, failure));
       if (!out.back().trouble.empty()) break;
     }
   }
   if (Status ended = runtime.shutdown(); !ended.ok()) print_message(ended.message());
-  if (!selectors.empty() && !out.back().trouble.empty())
-    return Outcome(ExitCode::device, make_error(StatusCode::unavailable, "{}", out.back().trouble));
+  if (!selectors.empty() && !out.back().trouble.empty()) return Outcome(ExitCode::device, failure);
   return Outcome();
 }
 
