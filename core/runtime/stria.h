@@ -9,13 +9,15 @@
 //   Executable  a program compiled for a device and for sizes; runs
 //   Tensor      memory of a device
 //   Event       work under way
+//   Selection   what becomes of each device under a selector
 //
 // <stria/edsl.h> is beside it: programs written in C++ instead of Tile text.
 //
-// All seven are handles: copies are cheap and mean the same object, which lives as long as a copy
-// or work that needs it, in any order. All functions may be called from any thread at any time;
-// only assigning to one handle object while another thread uses that same object needs a lock, as
-// with any variable. Failures are values (Status, Result<T>), never exceptions.
+// A Selection is a plain value. The others are handles: copies are cheap and mean the same object,
+// which lives as long as a copy or work that needs it, in any order. All functions may be called
+// from any thread at any time; only assigning to one handle object while another thread uses that
+// same object needs a lock, as with any variable. Failures are values (Status, Result<T>), never
+// exceptions.
 #pragma once
 
 #include "stria/runtime/device.h"
