@@ -187,7 +187,10 @@ TEST_F(LongPrograms, MessagesAreShort) {
   expect_short_message(
       2, {"compile", "a.tile", "--device", "reference", "--shape", "A=" + word, "-o", "-"},
       "bytes left out");
-  expect_short_message(3, {"compile", "a.tile", "--device", word, "--shape", "A=2", "-o", "-"}, "");
+  expect_short_message(2, {"compile", "a.tile", "--device", word, "--shape", "A=2", "-o", "-"},
+                       "the limit is");
+  const std::string name(16'000, 'n');
+  expect_short_message(3, {"compile", "a.tile", "--device", name, "--shape", "A=2", "-o", "-"}, "");
   expect_short_message(
       1, {"compile", word.substr(0, 200) + ".tile", "--device", "reference", "-o", "-"}, "");
   // An option of a pass, 10 MB long.
