@@ -9,7 +9,6 @@
 #include "stria/base/text.h"
 #include "stria/cost/block/part_choice.h"
 #include "stria/cost/block/tile.h"
-#include "stria/cost/block/unit_operation.h"
 
 namespace stria::cost {
 namespace {
@@ -55,9 +54,13 @@ Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
   }
   STRIA_ASSIGN(const double rest, operation_cycles(*rates.unit, work));
   out.least_operation_ += rest;
-  std::vector<double> once;
-  for (const StagedTensor& tensor : out.tensors_) once.push_back(static_cast<double>(tensor.bytes));
-  out.least_energy_ = out.energy(once, once);
+  std::vector<double> moved;
+  std::vector<Used> used;
+  for (size_t v = 0; v < out.tensors_.size(); ++v) {
+    moved.push_back(static_cast<double>(out.tensors_[v].bytes));
+    used.push_back(out.once(v, moved[v]));
+  }
+  out.least_energy_ = out.energy(moved, used);
   const std::vector<Move> whole = out.moves();
   out.scratchpad_banks_ = out.places(whole, out.in_tiles(std::vector<bool>(whole.size(), false)));
   if (!out.scratchpad_banks_.empty() && !rates.spread)
@@ -72,7 +75,7 @@ void StagedKernel::set(const Tile& tile) const {
 double StagedKernel::lines(const Footprint& footprint) const {
   if (rates_->line_bytes <= 0) return footprint.bytes;
   const auto line = static_cast<double>(rates_->line_bytes);
-  return footprint.runs() * std::ceil(footprint.run_bytes / line) * line;
+  return footprint.runs * std::ceil(footprint.run_bytes / line) * line;
 }
 
 // `strides` null: those of the whole tensor.
@@ -166,19 +169,20 @@ std::optional<StagedKernel::Missing> StagedKernel::missing(const Tile& tile) con
 // Cycles of the busiest port for one tile: the operands, and what is copied in and out meanwhile.
 double StagedKernel::ports(const std::vector<Move>& moves, const std::vector<size_t>& banks,
                            const std::vector<bool>& transferred) const {
-  std::vector<double> reads(static_cast<size_t>(rates_->banks)), writes(reads.size());
+  std::vector<double> bytes(static_cast<size_t>(rates_->banks) * rates_->ports.size());
   for (size_t v = 0; v < moves.size(); ++v) {
+    const auto add = [&](size_t use, double moved) {
+      if (rates_->port_of[use] >= 0)
+        bytes[banks[v] * rates_->ports.size() + static_cast<size_t>(rates_->port_of[use])] += moved;
+    };
     const Move& move = moves[v];
-    const double moved = transferred[v] ? move.held : 0;
-    reads[banks[v]] += (move.reads ? move.operand : 0) + (move.writes ? moved : 0);
-    writes[banks[v]] += (move.writes ? move.operand : 0) + (move.reads ? moved : 0);
+    for (size_t use = 0; use < kPortUses; ++use) add(use, move.operand[use]);
+    if (transferred[v] && move.reads) add(static_cast<size_t>(PortUse::copy_in), move.held);
+    if (transferred[v] && move.writes) add(static_cast<size_t>(PortUse::copy_out), move.held);
   }
   double out = 0;
-  for (size_t bank = 0; bank < reads.size(); ++bank) {
-    const double read = rates_->read_port > 0 ? reads[bank] / rates_->read_port : 0,
-                 write = rates_->write_port > 0 ? writes[bank] / rates_->write_port : 0;
-    out = std::max(out, rates_->one_port ? read + write : std::max(read, write));
-  }
+  for (size_t n = 0; n < bytes.size(); ++n)
+    out = std::max(out, bytes[n] / rates_->ports[n % rates_->ports.size()]);
   return out;
 }
 
@@ -215,32 +219,44 @@ StagedKernel::TileWork StagedKernel::work(const Tile& tile, const std::vector<Mo
     out.parts = static_cast<double>(cut.parts);
     out.rounds = static_cast<double>(ceil_div(cut.parts, instances));
   }
+  const BlockWork work = work_of(probe_);
   for (const stripe::Refinement& ref : probe_.refs) {
     if (ref.dir == stripe::RefDir::none) continue;
     const size_t v = out.bytes.size();
-    // What moves for the tile is what one part of it has, if there is one part.
-    out.bytes.push_back(rates_->spread ? footprint_of(probe_, ref).bytes : moves[v].held);
+    out.bytes.push_back(operand_bytes(*rates_->unit, work, ref, footprint_of(probe_, ref)));
+    out.reads.push_back(read_use(work, probe_, ref));
     out.whole.push_back(conflicts(ref, nullptr));
     out.in_part.push_back(conflicts(ref, &moves[v].strides));
   }
-  const Result<double> cycles = operation_cycles(*rates_->unit, work_of(probe_));
+  const Result<double> cycles = operation_cycles(*rates_->unit, work);
   out.computes = std::ceil(cycles.value() - 1e-9) * rates_->unit_cycle;
   return out;
 }
 
 StagedKernel::Operation StagedKernel::operation(const TileWork& work, std::vector<Move>& moves,
-                                                const std::vector<bool>& in_parts,
+                                                const Staging& staging,
                                                 const std::vector<size_t>& banks) const {
   const double parts = work.parts, rounds = work.rounds, computes = work.computes;
-  for (size_t v = 0; v < moves.size(); ++v)
-    moves[v].operand = parts * work.bytes[v] * (in_parts[v] ? work.in_part[v] : work.whole[v]);
+  for (size_t v = 0; v < moves.size(); ++v) {
+    const OperandBytes& bytes = work.bytes[v];
+    const double times = parts * (staging.in_parts[v] ? work.in_part[v] : work.whole[v]);
+    const bool goes_on = moves[v].reads || staging.steps > 1;
+    moves[v].operand = {};
+    const auto add = [&](PortUse use, double moved) {
+      moves[v].operand[static_cast<size_t>(use)] += times * moved;
+    };
+    add(work.reads[v], bytes.read);
+    add(PortUse::sums, bytes.sums_inside + (goes_on ? bytes.sums_before : 0));
+    add(PortUse::results, bytes.written);
+  }
   const double port = ports(moves, banks, std::vector<bool>(moves.size(), false));
   const double overhead = rates_->unit->overhead_cycles * rates_->unit_cycle;
   Operation out;
   out.parts = parts;
   out.part_takes = overhead + computes;
   out.port = port;
-  for (const Move& move : moves) out.part_bytes += move.operand / parts;
+  for (const Move& move : moves)
+    out.part_bytes += std::accumulate(move.operand.begin(), move.operand.end(), 0.0) / parts;
   out.takes = rounds * overhead + std::max(rounds * computes, port);
   // Tiles with fewer parts than there are instances run as a whole beside each other. Others fill
   // the instances.
@@ -257,7 +273,7 @@ StagedKernel::Operation StagedKernel::operation(const TileWork& work, std::vecto
 // Operands move as fast as they can (C7): while they do, nobody gets less of the port than another
 // one, unless it wants less (C6). After that the transfers have it alone.
 void StagedKernel::share_port(const Operation& operation, StagedTime& time) const {
-  const double port = rates_->read_port, transfer = narrower_rate(rates_->in.bytes, port);
+  const double port = rates_->ports[0], transfer = narrower_rate(rates_->in.bytes, port);
   double left = time.bring * transfer;  // bytes of the transfer
   double brings = 0, takes = 0, moving = 0;
   for (double parts_left = operation.parts; parts_left > 0; parts_left -= rates_->instances) {
@@ -306,17 +322,18 @@ StagedTime StagedKernel::all_in_scratchpad(double tiles, const TileWork& work,
   out.under_way = rates_->spread ? 1 : static_cast<int64_t>(std::min(out.tiles, rates_->instances));
   out.whole =
       transfers(parts, once, false, true).beside + transfers(parts, once, true, true).beside;
-  const Operation operation =
-      this->operation(work, parts, std::vector<bool>(parts.size(), false), scratchpad_banks_);
+  const Operation operation = this->operation(
+      work, parts, in_tiles(std::vector<bool>(parts.size(), false)), scratchpad_banks_);
   out.operation = operation.takes;
   const auto beside = static_cast<double>(out.under_way);
   out.period = std::max(operation.takes / beside, operation.port);
   out.cycles = out.whole + std::max(std::ceil(out.tiles / beside) * operation.takes,
                                     out.tiles * operation.port);
-  std::vector<double> moved, used;
+  std::vector<double> moved;
+  std::vector<Used> used;
   for (size_t v = 0; v < parts.size(); ++v) {
     moved.push_back(parts[v].whole);
-    used.push_back(out.tiles * work.parts * work.bytes[v]);
+    used.push_back(this->used(work, v, out.tiles, out.tiles));
   }
   out.energy_pj = energy(moved, used);
   out.cost = weighed(out.cycles, out.energy_pj);
@@ -342,7 +359,7 @@ StagedTime StagedKernel::tile_by_tile(const TileWork& work, std::vector<Move> pa
   out.whole =
       transfers(parts, once, false, true).beside + transfers(parts, once, true, true).beside;
   const std::vector<size_t> banks = places(parts, staging);
-  const Operation operation = this->operation(work, parts, staging.in_parts, banks);
+  const Operation operation = this->operation(work, parts, staging, banks);
   out.operation = operation.takes;
   const Transfers of_step = transfers(parts, has_steps ? each_step : each_tile, false, false),
                   of_results = transfers(parts, each_tile, true, false),
@@ -367,11 +384,12 @@ StagedTime StagedKernel::tile_by_tile(const TileWork& work, std::vector<Move> pa
       std::max({staging.steps * operation.busy, rates_->in_turns ? in + back : std::max(in, back),
                 port, one / static_cast<double>(staging.under_way)});
   out.cycles = out.whole + one + (out.tiles - 1) * out.period + late_start(parts, staging, out);
-  std::vector<double> moved, used;
+  std::vector<double> moved;
+  std::vector<Used> used;
   for (size_t v = 0; v < parts.size(); ++v) {
     const double times = out.tiles * (each_step[v] ? out.steps : 1);
     moved.push_back(staging.in_parts[v] ? times * parts[v].bytes : parts[v].whole);
-    used.push_back(out.tiles * out.steps * work.parts * work.bytes[v]);
+    used.push_back(this->used(work, v, out.tiles * out.steps, out.tiles));
   }
   out.energy_pj = energy(moved, used);
   out.cost = out.cycles;
@@ -406,13 +424,23 @@ double StagedKernel::late_start(const std::vector<Move>& parts, const Staging& s
   return catches_up ? 0 : std::clamp(together * one - time.bring, 0.0, time.operation);
 }
 
-double StagedKernel::energy(const std::vector<double>& moved,
-                            const std::vector<double>& used) const {
+StagedKernel::Used StagedKernel::once(size_t view, double bytes) const {
+  return {tiled_.views[view].reads() ? bytes : 0, tiled_.views[view].writes() ? bytes : 0};
+}
+
+StagedKernel::Used StagedKernel::used(const TileWork& work, size_t view, double operations,
+                                      double first) const {
+  const OperandBytes& bytes = work.bytes[view];
+  const double go_on = operations - (tiled_.views[view].reads() ? 0 : first);
+  return {work.parts * (operations * (bytes.read + bytes.sums_inside) + go_on * bytes.sums_before),
+          work.parts * operations * bytes.written};
+}
+
+double StagedKernel::energy(const std::vector<double>& moved, const std::vector<Used>& used) const {
   double out = 0;
   for (size_t v = 0; v < tiled_.views.size(); ++v) {
     const TiledView& view = tiled_.views[v];
-    if (view.reads()) out += used[v] * rates_->read_pj;
-    if (view.writes()) out += used[v] * rates_->write_pj;
+    out += used[v].read * rates_->read_pj + used[v].written * rates_->write_pj;
     if (tensors_[v].temporary) continue;
     if (view.reads()) out += moved[v] * rates_->in.pj;
     if (view.writes()) out += moved[v] * rates_->out.pj;
@@ -510,14 +538,16 @@ double StagedKernel::bound(const Tile& low, const Tile& high) const {
       (least_operation_ + tiles_of(tiled_, high) * rates_->unit->overhead_cycles) *
       rates_->unit_cycle / rates_->instances;
   double points = 1, in = 0, back = 0;
-  std::vector<double> used;
+  std::vector<double> moved;
+  std::vector<Used> used;
   for (const TiledBlock::Index& index : tiled_.indices) points *= static_cast<double>(index.range);
   for (size_t v = 0; v < tiled_.views.size(); ++v) {
     const TiledView& view = tiled_.views[v];
     const double bytes = std::min(static_cast<double>(tensors_[v].bytes),
                                   points * least_elements_of_point(view, low, high) *
                                       static_cast<double>(view.element_bytes));
-    used.push_back(bytes);
+    moved.push_back(bytes);
+    used.push_back(once(v, bytes));
     if (tensors_[v].temporary) continue;  // it may stay in the scratchpad
     if (view.reads()) in += bytes;
     if (view.writes()) back += bytes;
@@ -526,7 +556,8 @@ double StagedKernel::bound(const Tile& low, const Tile& high) const {
   back = rates_->out.together > 0 ? back / rates_->out.together : 0;
   // What the first tile reads comes before its operation, and what the last one writes goes after
   // that.
-  return weighed(std::max({operation + ends_bound(low), in, back}), energy(used, used)) * kRounding;
+  return weighed(std::max({operation + ends_bound(low), in, back}), energy(moved, used)) *
+         kRounding;
 }
 
 double StagedKernel::ends_bound(const Tile& low) const {
