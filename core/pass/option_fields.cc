@@ -448,16 +448,16 @@ Status OptionFields::bind(const json& object, const std::string& pointer,
   return {};
 }
 
-json OptionFields::todays(const json& object) const {
-  if (!object.is_object()) return object;
+void OptionFields::make_todays(json& object) const {
+  if (!object.is_object()) return;
   json out = json::object();
   for (auto it = object.begin(); it != object.end(); ++it) {
     const Field* field = find(it.key(), object);
     if (!field) continue;
-    const auto* group = std::get_if<OptionFields*>(&field->target);
-    out[field->name] = group ? (*group)->todays(*it) : *it;
+    if (const auto* group = std::get_if<OptionFields*>(&field->target)) (*group)->make_todays(*it);
+    out[field->name] = *it;
   }
-  return out;
+  object = std::move(out);
 }
 
 std::string former_name_note(const std::string& pointer, const std::string& name,

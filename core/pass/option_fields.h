@@ -169,8 +169,8 @@ class OptionFields {
   // There was an option `name`. It is read, with a note that says `why` it is gone.
   void retired(const char* name, const char* why) { retired_.emplace_back(name, why); }
 
-  // The options of `object` under their names of today, without those that are gone.
-  nlohmann::json todays(const nlohmann::json& object) const;
+  // Gives the options of `object` their names of today, and takes away those that are gone.
+  void make_todays(nlohmann::json& object) const;
 
   // Sets the fields that `object` has. invalid_argument names `pointer`, the JSON path of `object`,
   // and for an unknown key the closest right name. If `notes` is not null, it gets a note for each

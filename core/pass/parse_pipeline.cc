@@ -210,8 +210,10 @@ class PipelineParser {
     std::vector<std::string> notes;
     STRIA_ASSIGN(step.run, pass->bind(options, pointer, &notes));
     for (std::string& each : notes) note(std::move(each));
-    today[pass->name] = pass->todays(options);
-    return check_tags(*pass, options, pointer);
+    const Status tags = check_tags(*pass, options, pointer);
+    pass->make_todays(options);
+    today[pass->name] = std::move(options);
+    return tags;
   }
 
   // Does anything make the tags that the step requires?

@@ -17,6 +17,17 @@
 
 namespace stria {
 
+// How near to the cheapest choice a search by cost has come, as far as it is proven.
+struct SearchProof {
+  std::string block;
+  std::string search;     // "exhaustive"
+  int64_t looked_at = 0;  // choices
+  double cost = 0;        // of the one that was chosen, above 0
+  double least = 0;       // no choice of those that were searched costs less; 0: not known
+  // The part by which the choice may cost more than the cheapest: 0.02 = 2%.
+  double above() const { return least > 0 ? cost / least - 1 : 0; }
+};
+
 // What one step of a pipeline did.
 struct StepReport {
   std::string step;  // the step's name in the pipeline
@@ -25,6 +36,7 @@ struct StepReport {
   int64_t changed = 0;  // of these, how many it changed
   std::map<std::string, int64_t> counters;  // "blocks_tiled" -> 3
   std::vector<std::string> notes;           // "kernel_0: skipped: …", in order
+  std::vector<SearchProof> searches;        // that proved something, in order
   // What the verifier could not decide about the program after the step, if it ran; these are no
   // errors.
   std::vector<std::string> undecided;
@@ -65,6 +77,7 @@ class PassContext {
   // Counts under "skipped: <reason>" and notes which block.
   void skipped(std::string_view block, std::string_view reason);
   void note(std::string text) { report_.notes.push_back(std::move(text)); }
+  void searched(SearchProof proof) { report_.searches.push_back(std::move(proof)); }
 
   // For the pass manager.
   void begin_step(std::string step, std::string pass);

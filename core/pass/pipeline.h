@@ -47,8 +47,8 @@ struct PassInfo {
   std::function<Result<PassFunction>(const nlohmann::json& options, const std::string& pointer,
                                      std::vector<std::string>* notes)>
       bind;
-  // The options under their names of today.
-  std::function<nlohmann::json(const nlohmann::json& options)> todays;
+  // Gives the options their names of today.
+  std::function<void(nlohmann::json& options)> make_todays;
   // The tags of a step with these options, which `bind` has taken. Empty: it may set any.
   std::function<StepTags(const nlohmann::json& options, const std::string& pointer)> tags;
   // The option table, with the defaults.
@@ -79,11 +79,11 @@ PassInfo make_pass_info(std::string name, std::string summary,
       return run(program, options, context);
     });
   };
-  info.todays = [describe](const nlohmann::json& json) {
+  info.make_todays = [describe](nlohmann::json& json) {
     Options options;
     OptionFields fields;
     describe(options, fields);
-    return fields.todays(json);
+    fields.make_todays(json);
   };
   info.tags = [describe](const nlohmann::json& json, const std::string& pointer) {
     Options options;

@@ -38,7 +38,7 @@ PassInfo make_plugin_pass(const hal::Device& device) {
   PassInfo info;
   info.name = "plugin_pass";
   info.summary = "hands the program to a pass of the device's plugin";
-  info.todays = [](const nlohmann::json& json) { return json; };
+  info.make_todays = [](nlohmann::json&) {};
   info.options = [] {
     PluginPassOptions options;
     OptionFields fields;

@@ -456,6 +456,46 @@ TEST_F(Sim, SaysWhatIsWrongWithACommandLine) {
   EXPECT_THAT(folder_.stria(words("sim product.tile --shape A=64,32:i8")).err, HasSubstr("needs"));
 }
 
+// The machine's need, the mapping's, and the time; and what is proven of the tiles.
+TEST_F(Sim, SaysWhatAnyMappingNeeds) {
+  const auto report = [&](const std::string& how) {
+    const Ended ended = folder_.stria(
+        words("sim product.tile --shape A=128,64:i8 --shape B=64,512:i8 --shape D=512:i32 "
+              "--timing-only --report r " +
+              how));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.out, AllOf(HasSubstr("any mapping needs"), HasSubstr("this one needs"),
+                                 HasSubstr(" looked at (")));
+    return nlohmann::json::parse(folder_.read("r/report.json"));
+  };
+  const nlohmann::json quick = report(""), best = report("--map best");
+  for (const nlohmann::json& one : {quick, best}) {
+    const double needs = one["machine_needs"][0]["cycles"];
+    EXPECT_GT(needs, 0);
+    EXPECT_LE(needs, one["parts"][0]["cycles"]);
+    ASSERT_GE(one["tile_searches"].size(), 1u);
+    EXPECT_LE(one["tile_searches"][0]["no_tile_costs_less_than"], one["tile_searches"][0]["cost"]);
+  }
+  EXPECT_EQ(quick["tile_searches"][0]["search"], "quick");
+  EXPECT_EQ(best["tile_searches"][0]["search"], "exhaustive");
+  EXPECT_EQ(best["tile_searches"][0]["cost"], best["tile_searches"][0]["no_tile_costs_less_than"]);
+  EXPECT_LE(best["tile_searches"][0]["cost"], quick["tile_searches"][0]["cost"]);
+}
+
+TEST_F(Sim, APipelineThatMapsInOneWayHasNoMap) {
+  folder_.write("p.json", "[]");
+  const std::string shapes = "--shape A=64,32:i8 --shape B=32,48:i8 ";
+  Ended ended = folder_.stria(words("sim product.tile " + shapes + "--map best --pipeline p.json"));
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("--map best: 'p.json' maps in one way only"));
+  ended = folder_.stria(words("sim product.tile " + shapes + "--map best --set MAP=quick"));
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("--map best and --set MAP=… say the same"));
+  ended = folder_.stria(words("sim product.tile " + shapes + "--map good"));
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("quick"));
+}
+
 // Each point of a loop in the trace, or marks in their place; the same report.
 TEST_F(Sim, SkipsLoopsAheadUnlessItIsToldNotTo) {
   folder_.write("sum.tile", "function (A[N, M]) -> (R) { R = A + 1; }");

@@ -538,6 +538,10 @@ void define(CLI::App* app, SimOptions& options) {
                   "passes, a JSON file (default: the plugin sim's scratchpad.json, for any model)")
       ->type_name("P.json");
   add_repeated(app, "--set", options.settings, "parameter of model and pipeline", "NAME=VALUE");
+  app->add_option("--map", options.map,
+                  "tiles: quick looks at a few hundred, best at all and says what it proves, up to "
+                  "a minute a kernel (default: the pipeline's, quick)")
+      ->check(CLI::IsMember({"quick", "best"}));
   app->add_option("--report", options.report,
                   "write report.json, kernels.csv and trace.json into this folder")
       ->type_name("DIR");

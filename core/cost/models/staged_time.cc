@@ -36,16 +36,23 @@ std::vector<StagedTensor> tensors(const stripe::Program& program, const stripe::
   return out;
 }
 
+// A way to run a kernel: on one of two units, a tile on an instance each or spread over all.
+struct StagedWay {
+  StagedRates rates;
+  bool other_unit = false;
+};
+
 class StagedOfBlock final : public BlockCost {
  public:
-  // `rates`: of tiles that run on an instance each, of tiles that are spread, or both.
-  StagedOfBlock(const TileQuestion& question, const TileFilter& filter,
-                std::vector<StagedRates> rates)
+  // `ways`: those that are looked at. `says_spread`: the tile says whether it is spread.
+  StagedOfBlock(const TileQuestion& question, const TileFilter& filter, std::vector<StagedWay> ways,
+                bool says_spread)
       : block_(question.tiled),
         source_(question.block),
         filter_(filter),
         memory_(question.memory),
-        rates_(std::move(rates)),
+        ways_(std::move(ways)),
+        says_spread_(says_spread),
         tensors_(tensors(question.program, question.block)) {}
   // It also looks at types, operations and layouts.
   std::unique_ptr<CostKey> key() const override {
@@ -53,10 +60,14 @@ class StagedOfBlock final : public BlockCost {
     return std::make_unique<KeyOf<Key>>(Key(tensors_, passes::nameless(source_)));
   }
   Refusal start() override {
-    for (const StagedRates& rates : rates_) {
-      Result<StagedKernel> kernel = StagedKernel::make(source_, tensors_, rates);
-      if (!kernel.ok()) return kernel.status().message();
-      kernels_.push_back(*std::move(kernel));
+    for (const StagedWay& way : ways_) {
+      Result<StagedKernel> kernel = StagedKernel::make(source_, tensors_, way.rates);
+      if (kernel.ok()) {
+        kernels_.push_back(*std::move(kernel));
+        way_of_.push_back(&way);
+      } else if (!way.other_unit) {
+        return kernel.status().message();
+      }
     }
     return Refusal::none();
   }
@@ -89,8 +100,9 @@ class StagedOfBlock final : public BlockCost {
   // A larger tile takes more memory, spread or not.
   bool hopeless(const Tile& tile) const override { return kernels_[0].missing(tile).has_value(); }
   std::string terms(const Tile& tile) const override {
-    const Best chosen = best(tile);
-    return to_string(chosen.time) + (is_choice() && chosen.spread ? " spread" : "");
+    const auto [time, way] = best(tile);
+    return to_string(time) + (says_spread_ && way->rates.spread ? " spread" : "") +
+           (way->other_unit ? " on " + way->rates.unit->name : "");
   }
   std::optional<OverLimit> over(const Tile& tile) const override {
     const std::optional<StagedKernel::Missing> missing = kernels_[0].missing(tile);
@@ -100,9 +112,11 @@ class StagedOfBlock final : public BlockCost {
   }
   TileMarks marks(const Tile& tile) const override {
     TileMarks out;
-    const auto [time, spread] = best(tile);
+    const auto [time, way] = best(tile);
     if (time.cost == kDoesNotFit) return out;
-    if (is_choice() && spread) out.inner.set(stripe::tag::kSpread);
+    if (says_spread_ && way->rates.spread)
+      out.inner.set(way->other_unit ? stripe::tag::kSpreadOrUnit : stripe::tag::kSpread);
+    if (way->other_unit) out.outer.set(stripe::tag::kOrUnit);
     if (time.tiles * time.steps < 2) return out;
     out.outer.set(stripe::tag::kTilesUnderWay, time.under_way);
     if (time.steps > 1) out.outer.set(stripe::tag::kStepsUnderWay, time.steps_under_way);
@@ -114,14 +128,13 @@ class StagedOfBlock final : public BlockCost {
  private:
   struct Best {
     StagedTime time;
-    bool spread = false;
+    const StagedWay* way = nullptr;
   };
-  bool is_choice() const { return kernels_.size() > 1; }
   Best best(const Tile& tile) const {
-    Best out{kernels_[0].time(tile), rates_[0].spread};
+    Best out{kernels_[0].time(tile), way_of_[0]};
     for (size_t i = 1; i < kernels_.size(); ++i)
       if (StagedTime other = kernels_[i].time(tile); other.cost < out.time.cost)
-        out = {std::move(other), rates_[i].spread};
+        out = {std::move(other), way_of_[i]};
     return out;
   }
 
@@ -129,9 +142,12 @@ class StagedOfBlock final : public BlockCost {
   const stripe::Block& source_;
   const TileFilter& filter_;
   const std::string& memory_;
-  const std::vector<StagedRates> rates_;
+  const std::vector<StagedWay> ways_;
+  const bool says_spread_;
   const std::vector<StagedTensor> tensors_;
-  std::vector<StagedKernel> kernels_;  // from start() on, of each of the rates
+  // From start() on: of each of the ways that the kernel can go.
+  std::vector<StagedKernel> kernels_;
+  std::vector<const StagedWay*> way_of_;
 };
 
 class StagedTimeModel final : public TileCost {
@@ -139,6 +155,10 @@ class StagedTimeModel final : public TileCost {
   void describe(OptionFields& fields) override {
     describe_filter(filter_, fields);
     fields.unit("unit", unit_, "execution unit of the model");
+    fields.unit("or_unit", or_unit_,
+                "another execution unit; kernels for which it takes less time are tagged #or_unit, "
+                "and #spread_or_unit if spread; later steps locate and cut them; \"\" = none",
+                WhenEmpty::none);
     fields.unit("global", global_, "memory unit that tensors come from");
     fields.formerly("far");
     fields.unit("transfer", transfer_, "transfer unit that copies tiles");
@@ -158,8 +178,14 @@ class StagedTimeModel final : public TileCost {
     STRIA_RETURN_IF_ERROR(passes::check_unit(model, passes::UnitUse::run, "/transfer", transfer_));
     if (spread_ && may_spread_)
       return invalid_argument("/may_spread: with /spread all tiles are spread");
-    const Status rates = staged_rates(model, units(memory)).status();
-    if (!rates.ok()) return rates.with_context("/cost");
+    STRIA_RETURN_IF_ERROR(passes::check_unit(model, passes::UnitUse::run, "/or_unit", or_unit_));
+    if (or_unit_ == unit_)
+      return invalid_argument("/or_unit: '{}' is the /unit itself; \"\" = no other", or_unit_);
+    for (const std::string& unit : {unit_, or_unit_}) {
+      if (unit.empty()) continue;
+      const Status rates = staged_rates(model, units(memory, unit)).status();
+      if (!rates.ok()) return rates.with_context("/cost");
+    }
     const MemoryUnit* unit = model.find_memory(memory);
     if (banks_ > unit->count)
       return make_error(StatusCode::out_of_range,
@@ -171,25 +197,29 @@ class StagedTimeModel final : public TileCost {
     return {};
   }
   Answer on(const TileQuestion& question) const override {
-    StagedUnits units = this->units(question.memory);
-    std::vector<StagedRates> all;
-    const ExecutionUnit* unit = question.model.find_executor(units.unit);
-    for (int way = 0; way < (may_spread_ && unit && unit->count > 1 ? 2 : 1); ++way) {
-      units.spread = spread_ || way > 0;
-      Result<StagedRates> rates = staged_rates(question.model, units);
-      if (!rates.ok()) return {nullptr, Refusal(rates.status().message())};
-      all.push_back(*std::move(rates));
+    std::vector<StagedWay> ways;
+    for (const std::string& unit : {unit_, or_unit_}) {
+      if (unit.empty()) continue;
+      const ExecutionUnit* found = question.model.find_executor(unit);
+      const bool may_spread = may_spread_ && found && found->count > 1;
+      for (int way = 0; way < (may_spread ? 2 : 1); ++way) {
+        StagedUnits units = this->units(question.memory, unit);
+        units.spread = spread_ || way > 0;
+        Result<StagedRates> rates = staged_rates(question.model, units);
+        if (!rates.ok()) return {nullptr, Refusal(rates.status().message())};
+        ways.push_back({*std::move(rates), unit != unit_});
+      }
     }
-    return {std::make_unique<StagedOfBlock>(question, filter_, std::move(all))};
+    return {std::make_unique<StagedOfBlock>(question, filter_, std::move(ways), may_spread_)};
   }
 
  private:
-  StagedUnits units(const std::string& memory) const {
-    return {unit_, memory, global_, transfer_, spread_, banks_, bank_KiB_ * 1024};
+  StagedUnits units(const std::string& memory, const std::string& unit) const {
+    return {unit, memory, global_, transfer_, spread_, banks_, bank_KiB_ * 1024};
   }
 
   TileFilter filter_;
-  std::string unit_ = "CORE", global_ = "DRAM", transfer_ = "DMA";
+  std::string unit_ = "CORE", or_unit_, global_ = "DRAM", transfer_ = "DMA";
   bool spread_ = false, may_spread_ = false;
   int64_t banks_ = 1, bank_KiB_ = 0;
 };

@@ -23,40 +23,29 @@ bool is_better(double cost, const Tile& tile, const ScoredTile& than) {
   return cost < than.score || (cost == than.score && tile > than.tile);
 }
 
-// Halves boxes of tiles, the half with the better bound first.
-class Exhaustive {
+// The cheapest tiles of those that were looked at.
+class KeptTiles {
  public:
-  Exhaustive(const TileSpace& space, const SearchCost& cost, size_t keep)
-      : space_(space), cost_(cost), keep_(keep), is_last_(space.size()) {
-    for (size_t i : cost.last) is_last_[i] = true;
+  KeptTiles(const TileSpace& space, const SearchCost& cost, size_t keep)
+      : space_(space), cost_(cost), keep_(keep) {}
+
+ protected:
+  double look_at(const Tile& tile) {
+    const double cost = cost_.of(tile);
+    ++out_.looked_at;
+    if (cost == std::numeric_limits<double>::infinity()) return cost;
+    if (out_.best.size() == keep_ && !is_better(cost, tile, out_.best.back())) return cost;
+    auto at = std::find_if(out_.best.begin(), out_.best.end(), [&](const ScoredTile& other) {
+      return !is_better(other.score, other.tile, {tile, cost});
+    });
+    if (at != out_.best.end() && at->tile == tile) return cost;
+    out_.best.insert(at, {tile, cost});
+    if (out_.best.size() > keep_) out_.best.pop_back();
+    return cost;
   }
 
-  Ranking run() && {
-    Box box;
-    for (const std::vector<int64_t>& sizes : space_) {
-      box.low.push_back(sizes.front());
-      box.high.push_back(sizes.back());
-    }
-    if (!cost_.hopeless(box.low)) {
-      descend_from(box.low);
-      tighten(box, space_.size());
-      out_.least = std::numeric_limits<double>::infinity();
-      visit(box, 0);
-      if (!out_.best.empty()) out_.least = std::min(out_.least, out_.best.front().score);
-    }
-    return std::move(out_);
-  }
-
- private:
-  struct Box {
-    Tile low, high;  // the smallest tile and the largest one
-    double bound = 0;
-  };
-
-  // Finds a good tile at once, so that bounds have something to be compared with: it gives one
-  // index at a time its best size until none gets better.
-  void descend_from(Tile tile) {
-    double best = look_at(tile);
+  // Gives one index at a time its best size until none gets better. `best` is the tile's cost.
+  void descend(Tile& tile, double& best) {
     for (bool better = true; better;) {
       better = false;
       for (size_t i = 0; i < space_.size(); ++i) {
@@ -75,19 +64,141 @@ class Exhaustive {
     }
   }
 
-  double look_at(const Tile& tile) {
-    const double cost = cost_.of(tile);
-    ++out_.looked_at;
-    if (cost == std::numeric_limits<double>::infinity()) return cost;
-    if (out_.best.size() == keep_ && !is_better(cost, tile, out_.best.back())) return cost;
-    auto at = std::find_if(out_.best.begin(), out_.best.end(), [&](const ScoredTile& other) {
-      return !is_better(other.score, other.tile, {tile, cost});
-    });
-    if (at != out_.best.end() && at->tile == tile) return cost;
-    out_.best.insert(at, {tile, cost});
-    if (out_.best.size() > keep_) out_.best.pop_back();
-    return cost;
+  const TileSpace& space_;
+  const SearchCost& cost_;
+  const size_t keep_;
+  Ranking out_;
+};
+
+class Quick : KeptTiles {
+ public:
+  using KeptTiles::KeptTiles;
+
+  Ranking run() && {
+    Tile smallest, middle, largest;
+    for (const std::vector<int64_t>& sizes : space_) {
+      smallest.push_back(sizes.front());
+      middle.push_back(sizes[sizes.size() / 2]);
+      largest.push_back(sizes.back());
+    }
+    if (cost_.hopeless(smallest)) return std::move(out_);
+    from(smallest);
+    if (!cost_.hopeless(middle)) from(middle);
+    from(grown(smallest, false));
+    from(grown(smallest, true));
+    if (!out_.best.empty()) from_pairs(out_.best.front());
+    out_.least = cost_.bound(smallest, largest);
+    if (!out_.best.empty()) out_.least = std::min(out_.least, out_.best.front().score);
+    return std::move(out_);
   }
+
+ private:
+  // Each index as large as there is room for, one after the other.
+  Tile grown(Tile tile, bool last_first) const {
+    for (size_t n = 0; n < space_.size(); ++n) {
+      const size_t i = last_first ? space_.size() - 1 - n : n;
+      for (auto size = space_[i].rbegin(); size != space_[i].rend(); ++size) {
+        tile[i] = *size;
+        if (!cost_.hopeless(tile)) break;
+      }
+    }
+    return tile;
+  }
+
+  void from(Tile tile) {
+    double best = look_at(tile);
+    do descend(tile, best);
+    while (exchange(tile, best));
+  }
+
+  // From the best tile with two indices of any sizes, as long as that is a better one.
+  void from_pairs(ScoredTile best) {
+    for (bool better = true; better;) {
+      const Tile start = best.tile;
+      for (size_t i = 0; i < space_.size(); ++i)
+        for (size_t j = 0; j < i; ++j) {
+          Tile next = start;
+          for (int64_t of_i : space_[i]) {
+            next[i] = of_i;
+            for (int64_t of_j : space_[j]) {
+              next[j] = of_j;
+              // Both changed, or it has been looked at.
+              if (of_i == start[i] || of_j == start[j]) continue;
+              if (cost_.hopeless(next)) break;
+              if (cost_.bound(next, next) >= best.score) continue;
+              const double cost = look_at(next);
+              if (cost < best.score) best = {next, cost};
+            }
+          }
+        }
+      better = best.tile != start;
+      if (better) {
+        from(best.tile);
+        best = out_.best.front();
+      }
+    }
+  }
+
+  // The best tile with one index a size larger and another one a size smaller, if it is better.
+  bool exchange(Tile& tile, double& best) {
+    const Tile start = tile;
+    for (size_t up = 0; up < space_.size(); ++up)
+      for (size_t down = 0; down < space_.size(); ++down) {
+        if (up == down) continue;
+        Tile next = start;
+        if (!step(next, up, +1) || !step(next, down, -1)) continue;
+        if (cost_.hopeless(next) || cost_.bound(next, next) >= best) continue;
+        const double cost = look_at(next);
+        if (cost >= best) continue;
+        best = cost;
+        tile = std::move(next);
+      }
+    return tile != start;
+  }
+
+  bool step(Tile& tile, size_t i, int64_t by) const {
+    const std::vector<int64_t>& sizes = space_[i];
+    const int64_t at = std::lower_bound(sizes.begin(), sizes.end(), tile[i]) - sizes.begin() + by;
+    if (at < 0 || at >= static_cast<int64_t>(sizes.size())) return false;
+    tile[i] = sizes[static_cast<size_t>(at)];
+    return true;
+  }
+};
+
+// Halves boxes of tiles, the half with the better bound first.
+class Exhaustive : KeptTiles {
+ public:
+  Exhaustive(const TileSpace& space, const SearchCost& cost, size_t keep)
+      : KeptTiles(space, cost, keep), is_last_(space.size()) {
+    for (size_t i : cost.last) is_last_[i] = true;
+  }
+
+  Ranking run() && {
+    Box box;
+    for (const std::vector<int64_t>& sizes : space_) {
+      box.low.push_back(sizes.front());
+      box.high.push_back(sizes.back());
+    }
+    if (!cost_.hopeless(box.low)) {
+      // A good tile at once, so that bounds have something to be compared with.
+      Tile tile = box.low;
+      double best = look_at(tile);
+      descend(tile, best);
+      tighten(box, space_.size());
+      out_.least = std::numeric_limits<double>::infinity();
+      visit(box, 0);
+      if (!out_.best.empty()) out_.least = std::min(out_.least, out_.best.front().score);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  struct Box {
+    Tile low, high;  // the smallest tile and the largest one
+    double bound = 0;
+  };
+
+  bool is_enough() const { return cost_.most > 0 && out_.looked_at >= cost_.most; }
 
   // The largest tile of a box is the first one of its tiles in order.
   bool may_be_kept(const Box& box) const {
@@ -144,18 +255,14 @@ class Exhaustive {
     for (Box& half : halves) half.bound = cost_.bound(half.low, half.high);
     if (halves[1].bound <= halves[0].bound) std::swap(halves[0], halves[1]);
     for (const Box& half : halves)
-      if (may_be_kept(half))
+      if (may_be_kept(half) && !is_enough())
         visit(half, depth + 1);
       else
         out_.least = std::min(out_.least, half.bound);
   }
 
-  const TileSpace& space_;
-  const SearchCost& cost_;
-  const size_t keep_;
   std::vector<bool> is_last_;
   std::deque<std::array<Box, 2>> halves_;  // by depth; memory is taken once
-  Ranking out_;
 };
 
 }  // namespace
@@ -206,6 +313,10 @@ SearchResult ascend(const std::vector<int64_t>& ranges, const TileScore& score) 
 
 Ranking exhaustive(const TileSpace& space, const SearchCost& cost, size_t keep) {
   return Exhaustive(space, cost, keep).run();
+}
+
+Ranking quick(const TileSpace& space, const SearchCost& cost, size_t keep) {
+  return Quick(space, cost, keep).run();
 }
 
 }  // namespace stria::cost

@@ -32,7 +32,7 @@ SearchResult ascend(const TileSpace& space, const TileScore& score);
 // The same over all powers of two up to each range, and the range. `ranges` are positive.
 SearchResult ascend(const std::vector<int64_t>& ranges, const TileScore& score);
 
-// What the exhaustive search asks; lower cost is better.
+// What the other searches ask; lower cost is better.
 struct SearchCost {
   // Infinite: the tile does not fit.
   std::function<double(const Tile&)> of;
@@ -46,6 +46,9 @@ struct SearchCost {
   // The best tile may cost so much more than the cheapest, as a part of it: boxes that cannot hold
   // a better one by more than that are left out. 0: the answer is exact.
   double gap = 0;
+  // The exhaustive search ends when it has looked at so many tiles, with the best of them; 0: it
+  // does not.
+  int64_t most = 0;
 };
 
 struct Ranking {
@@ -59,6 +62,11 @@ struct Ranking {
 
 // The `keep` >= 1 cheapest tiles of the whole space. A tile is left out only if a bound says that
 // it cannot be among them, so the answer is the same as of looking at every tile.
+// With `most` or `gap` it is the answer of the tiles that it came to; `least` holds all the same.
 Ranking exhaustive(const TileSpace& space, const SearchCost& cost, size_t keep = 1);
+// Descents from a few tiles, in far fewer steps: one index at a time gets its best size; where that
+// makes nothing better, one index grows while another one shrinks. `least` is the bound of the
+// whole space. `gap` and `most` are not asked.
+Ranking quick(const TileSpace& space, const SearchCost& cost, size_t keep = 1);
 
 }  // namespace stria::cost

@@ -17,14 +17,38 @@ namespace {
 constexpr double kEnergyPower = 0.03;
 constexpr double kNone = std::numeric_limits<double>::infinity();
 
+// Of each tiled index, its position in the block.
+std::vector<size_t> positions(const stripe::Block& block, const TiledBlock& tiled) {
+  std::vector<size_t> out;
+  for (const TiledBlock::Index& index : tiled.indices)
+    for (size_t i = 0; i < block.idxs.size(); ++i)
+      if (block.idxs[i].name == index.name) out.push_back(i);
+  return out;
+}
+
 }  // namespace
 
 StagedKernel::StagedKernel(const stripe::Block& block, std::vector<StagedTensor> tensors,
                            const StagedRates& rates)
-    : probe_(block), tiled_(tiled_block(block)), tensors_(std::move(tensors)), rates_(&rates) {
-  for (const TiledBlock::Index& index : tiled_.indices)
-    for (size_t i = 0; i < block.idxs.size(); ++i)
-      if (block.idxs[i].name == index.name) at_.push_back(i);
+    : tiled_(tiled_block(block)),
+      shape_(block, positions(block, tiled_)),
+      tensors_(std::move(tensors)),
+      rates_(&rates) {
+  const BlockWork work = work_of(block);
+  for (const stripe::Refinement& ref : block.refs) {
+    if (ref.dir == stripe::RefDir::none) continue;
+    refs_.push_back(ref);
+    read_uses_.push_back(read_use(work, block, ref));
+  }
+  std::vector<size_t> by_size(tensors_.size());
+  std::iota(by_size.begin(), by_size.end(), size_t{0});
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [&](size_t a, size_t b) { return tensors_[a].bytes > tensors_[b].bytes; });
+  orders_.push_back(by_size);
+  // Temporaries stay as long as they can.
+  std::stable_partition(by_size.begin(), by_size.end(),
+                        [&](size_t v) { return !tensors_[v].temporary; });
+  if (by_size != orders_[0]) orders_.push_back(by_size);
   for (const TiledView& view : tiled_.views) {
     if (!view.writes() || !outputs_.empty()) continue;
     std::vector<std::pair<int64_t, size_t>> by_stride;
@@ -43,6 +67,9 @@ StagedKernel::StagedKernel(const stripe::Block& block, std::vector<StagedTensor>
 Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
                                         std::vector<StagedTensor> tensors,
                                         const StagedRates& rates) {
+  if (tensors.size() > kMostViews)
+    return unsupported("'{}' has {} tensors; the cost staged_time looks at {} at most", block.name,
+                       tensors.size(), kMostViews);
   StagedKernel out(block, std::move(tensors), rates);
   BlockWork work = work_of(block);
   if (const auto& array = rates.unit->systolic) {
@@ -61,15 +88,11 @@ Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
     used.push_back(out.once(v, moved[v]));
   }
   out.least_energy_ = out.energy(moved, used);
-  const std::vector<Move> whole = out.moves();
-  out.scratchpad_banks_ = out.places(whole, out.in_tiles(std::vector<bool>(whole.size(), false)));
+  const std::vector<Move> whole = out.moves(out.tiled_.ranges());
+  out.scratchpad_banks_ = out.places(whole, out.in_tiles({}));
   if (!out.scratchpad_banks_.empty() && !rates.spread)
     out.one_operation_ = out.all_in_scratchpad(1, out.work(out.tiled_.ranges(), whole), whole);
   return out;
-}
-
-void StagedKernel::set(const Tile& tile) const {
-  for (size_t i = 0; i < tile.size(); ++i) probe_.idxs[at_[i]].range = tile[i];
 }
 
 double StagedKernel::lines(const Footprint& footprint) const {
@@ -78,46 +101,23 @@ double StagedKernel::lines(const Footprint& footprint) const {
   return footprint.runs * std::ceil(footprint.run_bytes / line) * line;
 }
 
-// `strides` null: those of the whole tensor.
-double StagedKernel::conflicts(const stripe::Refinement& ref,
-                               const std::vector<int64_t>* strides) const {
-  if (rates_->port_banks <= 1) return 1;
-  return bank_conflicts(strides ? inner_stride_bytes(probe_, ref.into, *strides)
-                                : inner_stride_bytes(probe_, ref.into),
-                        rates_->port_banks, rates_->port_bank_bytes);
-}
-
-// What moves for the points of the probe.
-std::vector<StagedKernel::Move> StagedKernel::moves() const {
-  std::vector<Move> out;
-  for (const stripe::Refinement& ref : probe_.refs) {
-    if (ref.dir == stripe::RefDir::none) continue;
-    const Footprint footprint = footprint_of(probe_, ref);
-    Move& move = out.emplace_back();
-    move.bytes = lines(footprint);
-    move.held = footprint.bytes;
-    move.whole = static_cast<double>(tensors_[out.size() - 1].bytes);
-    move.temporary = tensors_[out.size() - 1].temporary;
-    move.reads = ref.dir != stripe::RefDir::out;
-    move.writes = ref.dir != stripe::RefDir::in;
-    // In the scratchpad a tile lies packed.
-    move.strides.resize(ref.access.size());
-    int64_t stride = 1;
-    for (size_t d = ref.access.size(); d > 0; --d) {
-      move.strides[d - 1] = stride;
-      int64_t extent = std::max<int64_t>(ref.shape.dims[d - 1].size, 1);
-      for (const stripe::Index& index : probe_.idxs)
-        extent += std::abs(ref.access[d - 1].coefficient(index.name)) * (index.range - 1);
-      stride *= extent;
-    }
+std::vector<StagedKernel::Move> StagedKernel::moves(const Tile& tile) const {
+  std::vector<Move> out(shape_.views());
+  for (size_t v = 0; v < out.size(); ++v) {
+    const Footprint footprint = shape_.footprint(v, tile);
+    out[v].bytes = lines(footprint);
+    out[v].held = footprint.bytes;
+    out[v].whole = static_cast<double>(tensors_[v].bytes);
+    out[v].temporary = tensors_[v].temporary;
+    out[v].reads = tiled_.views[v].reads();
+    out[v].writes = tiled_.views[v].writes();
   }
   return out;
 }
 
-StagedKernel::Staging StagedKernel::in_tiles(std::vector<bool> in_parts) const {
+StagedKernel::Staging StagedKernel::in_tiles(ViewSet in_parts) const {
   Staging out;
-  out.by_step.assign(in_parts.size(), false);
-  out.in_parts = std::move(in_parts);
+  out.in_parts = in_parts;
   return out;
 }
 
@@ -128,47 +128,52 @@ double StagedKernel::Staging::held(const Move& move, size_t view) const {
 }
 
 // The bank of each view, or nothing if there is no room. Views are placed by falling size, each
-// into the bank with the fewest views among those with room.
-std::vector<size_t> StagedKernel::places(const std::vector<Move>& moves, const Staging& staging,
-                                         Missing* missing) const {
-  const auto need = [&](size_t v) { return staging.held(moves[v], v); };
-  std::vector<size_t> order(moves.size()), out(moves.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return need(a) > need(b); });
-  std::vector<double> left(static_cast<size_t>(rates_->banks),
-                           static_cast<double>(rates_->bank_bytes));
-  std::vector<size_t> crowd(left.size());
+// into the bank with the fewest views among those with room. The answer holds until the next call.
+const std::vector<size_t>& StagedKernel::places(const std::vector<Move>& moves,
+                                                const Staging& staging, Missing* missing) const {
+  auto& [order, need, left, crowd, banks] = places_;
+  order.clear();
+  need.clear();
+  for (size_t v = 0; v < moves.size(); ++v) {
+    need.push_back(staging.held(moves[v], v));
+    // There are few views: each goes behind those that need as much.
+    size_t at = v;
+    while (at > 0 && need[order[at - 1]] < need[v]) --at;
+    order.insert(order.begin() + static_cast<std::ptrdiff_t>(at), v);
+  }
+  left.assign(static_cast<size_t>(rates_->banks), static_cast<double>(rates_->bank_bytes));
+  crowd.assign(left.size(), 0);
+  banks.assign(moves.size(), 0);
   for (size_t v : order) {
     size_t best = left.size();
     for (size_t bank = 0; bank < left.size(); ++bank)
-      if (left[bank] >= need(v) && (best == left.size() || crowd[bank] < crowd[best])) best = bank;
+      if (left[bank] >= need[v] && (best == left.size() || crowd[bank] < crowd[best])) best = bank;
     if (best == left.size()) {
       if (missing)
-        *missing = {tiled_.views[v].name, need(v), *std::max_element(left.begin(), left.end())};
-      return {};
+        *missing = {tiled_.views[v].name, need[v], *std::max_element(left.begin(), left.end())};
+      banks.clear();
+      return banks;
     }
-    left[best] -= need(v);
+    left[best] -= need[v];
     ++crowd[best];
-    out[v] = best;
+    banks[v] = best;
   }
-  return out;
+  return banks;
 }
 
 std::optional<StagedKernel::Missing> StagedKernel::missing(const Tile& tile) const {
   if (!scratchpad_banks_.empty()) return std::nullopt;
-  set(tile);
-  const std::vector<Move> parts = moves();
-  std::vector<bool> in_parts;
-  for (const Move& move : parts) in_parts.push_back(!(move.reads && move.writes));
+  const std::vector<Move> parts = moves(tile);
+  ViewSet in_parts;
+  for (size_t v = 0; v < parts.size(); ++v) in_parts[v] = !(parts[v].reads && parts[v].writes);
   Missing out;
-  if (!places(parts, in_tiles(std::move(in_parts)), &out).empty()) return std::nullopt;
+  if (!places(parts, in_tiles(in_parts), &out).empty()) return std::nullopt;
   return out;
 }
 
 // Cycles of the busiest port for one tile: the operands, and what is copied in and out meanwhile.
 double StagedKernel::ports(const std::vector<Move>& moves, const std::vector<size_t>& banks,
-                           const std::vector<bool>& transferred) const {
+                           const ViewSet& transferred) const {
   std::vector<double> bytes(static_cast<size_t>(rates_->banks) * rates_->ports.size());
   for (size_t v = 0; v < moves.size(); ++v) {
     const auto add = [&](size_t use, double moved) {
@@ -187,7 +192,7 @@ double StagedKernel::ports(const std::vector<Move>& moves, const std::vector<siz
 }
 
 StagedKernel::Transfers StagedKernel::transfers(const std::vector<Move>& moves,
-                                                const std::vector<bool>& which, bool writes,
+                                                const ViewSet& which, bool writes,
                                                 bool whole) const {
   const StagedRates::Way& way = writes ? rates_->out : rates_->in;
   Transfers out;
@@ -206,27 +211,36 @@ StagedKernel::Transfers StagedKernel::transfers(const std::vector<Move>& moves,
   return out;
 }
 
-StagedKernel::TileWork StagedKernel::work(const Tile& tile, const std::vector<Move>& moves) const {
-  TileWork out;
+const StagedKernel::TileWork& StagedKernel::work(const Tile& tile,
+                                                 const std::vector<Move>& moves) const {
+  TileWork& out = work_;
+  Tile& part = part_;
+  part = tile;
+  out.parts = out.rounds = 1;
+  out.bytes.clear();
   if (rates_->spread) {
     std::vector<int64_t> ranges;
     for (size_t i : outputs_) ranges.push_back(tile[i]);
     const auto instances = static_cast<int64_t>(rates_->instances);
     const PartChoice cut = choose_parts(ranges, instances, 1, true);
-    Tile part = tile;
     for (size_t n = 0; n < outputs_.size(); ++n) part[outputs_[n]] = cut.tiles[n];
-    set(part);
     out.parts = static_cast<double>(cut.parts);
     out.rounds = static_cast<double>(ceil_div(cut.parts, instances));
   }
-  const BlockWork work = work_of(probe_);
-  for (const stripe::Refinement& ref : probe_.refs) {
-    if (ref.dir == stripe::RefDir::none) continue;
-    const size_t v = out.bytes.size();
-    out.bytes.push_back(operand_bytes(*rates_->unit, work, ref, footprint_of(probe_, ref)));
-    out.reads.push_back(read_use(work, probe_, ref));
-    out.whole.push_back(conflicts(ref, nullptr));
-    out.in_part.push_back(conflicts(ref, &moves[v].strides));
+  out.whole.assign(moves.size(), 1);
+  out.in_part = out.whole;
+  std::vector<int64_t> packed;
+  const BlockWork& work = shape_.work(part);
+  for (size_t v = 0; v < moves.size(); ++v) {
+    out.bytes.push_back(operand_bytes(*rates_->unit, work, refs_[v], shape_.footprint(v, part)));
+    if (rates_->port_banks <= 1) continue;
+    const auto conflicts = [&](int64_t stride_bytes) {
+      return bank_conflicts(stride_bytes, rates_->port_banks, rates_->port_bank_bytes);
+    };
+    out.whole[v] = conflicts(shape_.inner_stride(v, part));
+    // In the scratchpad a tile lies packed.
+    shape_.packed_strides(v, tile, packed);
+    out.in_part[v] = conflicts(shape_.inner_stride(v, part, packed));
   }
   const Result<double> cycles = operation_cycles(*rates_->unit, work);
   out.computes = std::ceil(cycles.value() - 1e-9) * rates_->unit_cycle;
@@ -245,11 +259,11 @@ StagedKernel::Operation StagedKernel::operation(const TileWork& work, std::vecto
     const auto add = [&](PortUse use, double moved) {
       moves[v].operand[static_cast<size_t>(use)] += times * moved;
     };
-    add(work.reads[v], bytes.read);
+    add(read_uses_[v], bytes.read);
     add(PortUse::sums, bytes.sums_inside + (goes_on ? bytes.sums_before : 0));
     add(PortUse::results, bytes.written);
   }
-  const double port = ports(moves, banks, std::vector<bool>(moves.size(), false));
+  const double port = ports(moves, banks, {});
   const double overhead = rates_->unit->overhead_cycles * rates_->unit_cycle;
   Operation out;
   out.parts = parts;
@@ -315,50 +329,47 @@ void StagedKernel::fill_room(const std::vector<Move>& moves, Staging& staging) c
 }
 
 StagedTime StagedKernel::all_in_scratchpad(double tiles, const TileWork& work,
-                                           std::vector<Move> parts) const {
+                                           const std::vector<Move>& moves) const {
+  std::vector<Move>& parts = parts_;
+  parts = moves;
   StagedTime out;
-  const std::vector<bool> once(parts.size(), true);
+  const ViewSet once = ViewSet().set();
   out.tiles = tiles;
   out.under_way = rates_->spread ? 1 : static_cast<int64_t>(std::min(out.tiles, rates_->instances));
   out.whole =
       transfers(parts, once, false, true).beside + transfers(parts, once, true, true).beside;
-  const Operation operation = this->operation(
-      work, parts, in_tiles(std::vector<bool>(parts.size(), false)), scratchpad_banks_);
+  const Operation operation = this->operation(work, parts, in_tiles({}), scratchpad_banks_);
   out.operation = operation.takes;
   const auto beside = static_cast<double>(out.under_way);
   out.period = std::max(operation.takes / beside, operation.port);
   out.cycles = out.whole + std::max(std::ceil(out.tiles / beside) * operation.takes,
                                     out.tiles * operation.port);
-  std::vector<double> moved;
-  std::vector<Used> used;
+  moved_.clear();
+  used_.clear();
   for (size_t v = 0; v < parts.size(); ++v) {
-    moved.push_back(parts[v].whole);
-    used.push_back(this->used(work, v, out.tiles, out.tiles));
+    moved_.push_back(parts[v].whole);
+    used_.push_back(used(work, v, out.tiles, out.tiles));
   }
-  out.energy_pj = energy(moved, used);
+  out.energy_pj = energy(moved_, used_);
   out.cost = weighed(out.cycles, out.energy_pj);
   return out;
 }
 
-StagedTime StagedKernel::tile_by_tile(const TileWork& work, std::vector<Move> parts,
+StagedTime StagedKernel::tile_by_tile(const TileWork& work, const std::vector<Move>& moves,
                                       const Staging& staging) const {
+  std::vector<Move>& parts = parts_;
+  parts = moves;
   StagedTime out;
   out.tiles = staging.tiles;
   out.steps = staging.steps;
   out.under_way = staging.under_way;
   out.steps_under_way = staging.steps_under_way;
-  std::vector<bool> once, each_tile, each_step;
-  for (size_t v = 0; v < parts.size(); ++v) {
-    const bool in_parts = staging.in_parts[v], by_step = in_parts && staging.by_step[v];
-    once.push_back(!in_parts);
-    each_tile.push_back(in_parts && !by_step);
-    each_step.push_back(by_step);
-    if (in_parts) out.in_parts.push_back(v);
-  }
+  const ViewSet once = ~staging.in_parts, each_step = staging.in_parts & staging.by_step,
+                each_tile = staging.in_parts & ~staging.by_step;
   const bool has_steps = staging.steps > 1;
   out.whole =
       transfers(parts, once, false, true).beside + transfers(parts, once, true, true).beside;
-  const std::vector<size_t> banks = places(parts, staging);
+  const std::vector<size_t>& banks = places(parts, staging);
   const Operation operation = this->operation(work, parts, staging, banks);
   out.operation = operation.takes;
   const Transfers of_step = transfers(parts, has_steps ? each_step : each_tile, false, false),
@@ -384,17 +395,17 @@ StagedTime StagedKernel::tile_by_tile(const TileWork& work, std::vector<Move> pa
       std::max({staging.steps * operation.busy, rates_->in_turns ? in + back : std::max(in, back),
                 port, one / static_cast<double>(staging.under_way)});
   out.cycles = out.whole + one + (out.tiles - 1) * out.period + late_start(parts, staging, out);
-  std::vector<double> moved;
-  std::vector<Used> used;
+  moved_.clear();
+  used_.clear();
   for (size_t v = 0; v < parts.size(); ++v) {
     const double times = out.tiles * (each_step[v] ? out.steps : 1);
-    moved.push_back(staging.in_parts[v] ? times * parts[v].bytes : parts[v].whole);
-    used.push_back(this->used(work, v, out.tiles * out.steps, out.tiles));
+    moved_.push_back(staging.in_parts[v] ? times * parts[v].bytes : parts[v].whole);
+    used_.push_back(used(work, v, out.tiles * out.steps, out.tiles));
   }
-  out.energy_pj = energy(moved, used);
+  out.energy_pj = energy(moved_, used_);
   out.cost = out.cycles;
   // Whoever reads a temporary that does not stay has to bring it.
-  std::vector<bool> gone(parts.size(), false);
+  ViewSet gone;
   for (size_t v = 0; v < parts.size(); ++v)
     if (staging.in_parts[v] && parts[v].temporary && parts[v].writes) {
       gone[v] = true;
@@ -453,16 +464,17 @@ double StagedKernel::weighed(double cycles, double energy_pj) const {
   return cycles * std::pow(energy_pj / least_energy_, kEnergyPower);
 }
 
-std::vector<bool> StagedKernel::moved_by_steps(const Tile& tile) const {
-  std::vector<bool> out;
-  for (const TiledView& view : tiled_.views) {
+StagedKernel::ViewSet StagedKernel::moved_by_steps(const Tile& tile) const {
+  ViewSet out;
+  for (size_t v = 0; v < tiled_.views.size(); ++v) {
+    const TiledView& view = tiled_.views[v];
     const auto moves = [&](const TiledDim::Term& term) {
       const TiledBlock::Index& index = tiled_.indices[term.index];
       return index.reduction && tile[term.index] < index.range;
     };
-    out.push_back(std::any_of(view.dims.begin(), view.dims.end(), [&](const TiledDim& dim) {
+    out[v] = std::any_of(view.dims.begin(), view.dims.end(), [&](const TiledDim& dim) {
       return std::any_of(dim.terms.begin(), dim.terms.end(), moves);
-    }));
+    });
   }
   return out;
 }
@@ -474,9 +486,8 @@ bool StagedKernel::may_cut_reductions() const {
 }
 
 StagedTime StagedKernel::time(const Tile& tile) const {
-  set(tile);
-  const std::vector<Move> parts = moves();
-  const TileWork work = this->work(tile, parts);
+  const std::vector<Move> parts = moves(tile);
+  const TileWork& work = this->work(tile, parts);
   const double tiles = tiles_of(tiled_, tile), results = output_tiles_of(tiled_, tile);
   StagedTime out;
   out.tiles = tiles;
@@ -493,18 +504,17 @@ StagedTime StagedKernel::time(const Tile& tile) const {
     }
   }
   if (tiles < 2) return out;
-  std::vector<size_t> by_size(parts.size());
-  std::iota(by_size.begin(), by_size.end(), size_t{0});
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [&](size_t a, size_t b) { return parts[a].whole > parts[b].whole; });
+  ViewSet in_parts;
   const auto try_with = [&](Staging staging) {
     fill_room(parts, staging);
     if (staging.under_way == 0) return;
-    StagedTime next = tile_by_tile(work, parts, staging);
-    if (next.cost < out.cost) out = std::move(next);
+    const StagedTime next = tile_by_tile(work, parts, staging);
+    if (next.cost >= out.cost) return;
+    out = next;
+    in_parts = staging.in_parts;
   };
   const auto look_at = [&](const std::vector<size_t>& order) {
-    Staging staging = in_tiles(std::vector<bool>(parts.size(), false));
+    Staging staging = in_tiles({});
     const bool has_steps = results < tiles;
     if (has_steps) staging.by_step = moved_by_steps(tile);
     staging.tiles = results;
@@ -523,11 +533,9 @@ StagedTime StagedKernel::time(const Tile& tile) const {
       try_with(staging);
     }
   };
-  look_at(by_size);
-  // Temporaries stay as long as they can.
-  std::vector<size_t> kept = by_size;
-  std::stable_partition(kept.begin(), kept.end(), [&](size_t v) { return !parts[v].temporary; });
-  if (kept != by_size) look_at(kept);
+  for (const std::vector<size_t>& order : orders_) look_at(order);
+  for (size_t v = 0; v < parts.size(); ++v)
+    if (in_parts[v]) out.in_parts.push_back(v);
   return out;
 }
 

@@ -41,6 +41,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -51,6 +52,7 @@
 #include "stria/cost/block/tiled_block.h"
 #include "stria/cost/block/unit_operation.h"
 #include "stria/cost/search/tile_space.h"
+#include "stria/cost/staged/kernel_shape.h"
 #include "stria/cost/staged/staged_rates.h"
 #include "stria/stripe/block.h"
 
@@ -82,9 +84,10 @@ struct StagedTensor {
 
 class StagedKernel {
  public:
-  // `tensors`: of each view (each refinement that is no allocation). The object keeps a copy of the
-  // block, and borrows `rates`. For one thread. unsupported: the unit has no rate for what the
-  // block does.
+  static constexpr size_t kMostViews = 64;
+  // `tensors`: of each view (each refinement that is no allocation). The object borrows `rates`,
+  // not the block. For one thread. unsupported: the unit has no rate for what the block does, or
+  // the block has more views than kMostViews.
   static Result<StagedKernel> make(const stripe::Block& block, std::vector<StagedTensor> tensors,
                                    const StagedRates& rates);
 
@@ -104,13 +107,13 @@ class StagedKernel {
   double bound(const Tile& low, const Tile& high) const;
 
  private:
+  using ViewSet = std::bitset<kMostViews>;
   struct Move {
-    double bytes = 0;              // moved: whole lines
-    double held = 0;               // bytes in the scratchpad
-    std::vector<int64_t> strides;  // of the tile there, elements
+    double bytes = 0;  // moved: whole lines
+    double held = 0;   // bytes in the scratchpad
+    double whole = 0;  // bytes of the whole tensor
     // By PortUse: bytes over the ports while the unit works, bank conflicts included.
     std::array<double, kPortUses> operand{};
-    double whole = 0;  // bytes of the whole tensor
     bool temporary = false;
     bool reads = false, writes = false;
   };
@@ -119,7 +122,6 @@ class StagedKernel {
     double parts = 1, rounds = 1;        // of the tile; of parts on all instances
     double computes = 0;                 // cycles of one part
     std::vector<OperandBytes> bytes;     // by view: of one part
-    std::vector<PortUse> reads;          // by view: the use that reads are of
     std::vector<double> whole, in_part;  // by view: bank conflicts of the whole tensor, of a tile
   };
   // What the unit does for one tile.
@@ -133,35 +135,33 @@ class StagedKernel {
 
   StagedKernel(const stripe::Block& block, std::vector<StagedTensor> tensors,
                const StagedRates& rates);
-  void set(const Tile& tile) const;
   double lines(const Footprint& footprint) const;
-  double conflicts(const stripe::Refinement& ref, const std::vector<int64_t>* strides) const;
-  std::vector<Move> moves() const;
+  std::vector<Move> moves(const Tile& tile) const;
   // How a tile's views come into the scratchpad.
   struct Staging {
-    std::vector<bool> in_parts;  // else as a whole, once
-    std::vector<bool> by_step;   // also anew in each step of a tile
+    ViewSet in_parts;  // else as a whole, once
+    ViewSet by_step;   // also anew in each step of a tile
     double tiles = 1, steps = 1;
     int64_t under_way = 1, steps_under_way = 1;
     // Bytes that are held at once.
     double held(const Move& move, size_t view) const;
   };
   // `in_parts` alone, one at a time.
-  Staging in_tiles(std::vector<bool> in_parts) const;
-  std::vector<size_t> places(const std::vector<Move>& moves, const Staging& staging,
-                             Missing* missing = nullptr) const;
+  Staging in_tiles(ViewSet in_parts) const;
+  const std::vector<size_t>& places(const std::vector<Move>& moves, const Staging& staging,
+                                    Missing* missing = nullptr) const;
   double ports(const std::vector<Move>& moves, const std::vector<size_t>& banks,
-               const std::vector<bool>& transferred) const;
+               const ViewSet& transferred) const;
   // Cycles of the transfers of some views in one direction.
   struct Transfers {
     double in_a_row = 0;  // as one tile makes them, one after the other
     double beside = 0;    // on all instances of the transfer unit
     double busy = 0;      // of all these instances, and of the bus
   };
-  Transfers transfers(const std::vector<Move>& moves, const std::vector<bool>& which, bool writes,
+  Transfers transfers(const std::vector<Move>& moves, const ViewSet& which, bool writes,
                       bool whole) const;
-  // `moves`: of the tile. Leaves the probe with the ranges of one part of the tile.
-  TileWork work(const Tile& tile, const std::vector<Move>& moves) const;
+  // `moves`: of the tile. Holds until the next call.
+  const TileWork& work(const Tile& tile, const std::vector<Move>& moves) const;
   // Sets `operand` of each of `moves`.
   Operation operation(const TileWork& work, std::vector<Move>& moves, const Staging& staging,
                       const std::vector<size_t>& banks) const;
@@ -169,9 +169,10 @@ class StagedKernel {
   void share_port(const Operation& operation, StagedTime& time) const;
   // Sets under_way to the most tiles for which there is room; 0: none.
   void fill_room(const std::vector<Move>& moves, Staging& staging) const;
-  // Nothing comes tile by tile. `parts`: the moves of a tile, of which there are so many.
-  StagedTime all_in_scratchpad(double tiles, const TileWork& work, std::vector<Move> parts) const;
-  StagedTime tile_by_tile(const TileWork& work, std::vector<Move> parts,
+  // Nothing comes tile by tile. `moves`: those of a tile, of which there are so many.
+  StagedTime all_in_scratchpad(double tiles, const TileWork& work,
+                               const std::vector<Move>& moves) const;
+  StagedTime tile_by_tile(const TileWork& work, const std::vector<Move>& moves,
                           const Staging& staging) const;
   // What the first tile waits for the copy-in of the next ones.
   double late_start(const std::vector<Move>& parts, const Staging& staging,
@@ -190,13 +191,27 @@ class StagedKernel {
   // Not above what the first copy-in and the last copy-out of any tile take that is at least `low`.
   double ends_bound(const Tile& low) const;
   // Of each view, whether it moves from step to step of a tile that cuts reductions.
-  std::vector<bool> moved_by_steps(const Tile& tile) const;
+  ViewSet moved_by_steps(const Tile& tile) const;
 
-  mutable stripe::Block probe_;  // with the ranges of the tile that is looked at
   TiledBlock tiled_;
-  std::vector<size_t> at_;       // of each tiled index, its position in the block
+  mutable KernelShape shape_;
+  // What the functions work on: memory is taken once.
+  struct Places {
+    std::vector<size_t> order;
+    std::vector<double> need, left;
+    std::vector<size_t> crowd, banks;
+  };
+  mutable Places places_;
+  mutable TileWork work_;
+  mutable Tile part_;
+  mutable std::vector<Move> parts_;       // of the staging that is looked at
+  mutable std::vector<double> moved_;     // bytes of its views
+  mutable std::vector<Used> used_;        // likewise
+  std::vector<stripe::Refinement> refs_;  // by view
+  std::vector<PortUse> read_uses_;        // by view: the use that reads are of
   std::vector<size_t> outputs_;  // tiled indices of what is written, by falling stride there
   std::vector<StagedTensor> tensors_;
+  std::vector<std::vector<size_t>> orders_;  // in which views come tile by tile
   const StagedRates* rates_;
   double least_energy_ = 0;               // each tensor copied once, each operand used once; in pJ
   double least_operation_ = 0;            // of all points, in the unit's cycles without overhead

@@ -87,7 +87,7 @@ class TileChooser {
     if (out.refusal) return out;
     Result<TileSpace> space = cost_->space();
     std::vector<ScoredTile> best;
-    if (space.ok()) best = options_.search == "ascend" ? climb(*space) : look_everywhere(*space);
+    if (space.ok()) best = options_.search == "ascend" ? climb(*space) : look_for_cheapest(*space);
     if (best.empty()) {
       out.fits = false;
       out.refusal =
@@ -120,7 +120,7 @@ class TileChooser {
     return out;
   }
 
-  std::vector<ScoredTile> look_everywhere(const TileSpace& space) {
+  std::vector<ScoredTile> look_for_cheapest(const TileSpace& space) {
     SearchCost of;
     of.of = [&](const Tile& tile) {
       return cost::keeps_limits(tiled_, tile, limits_) ? cost_->of(tile) : kNone;
@@ -131,9 +131,13 @@ class TileChooser {
     };
     of.last = cost_->last();
     of.gap = static_cast<double>(options_.gap_percent) / 100;
-    cost::Ranking ranking = cost::exhaustive(space, of, kept());
+    of.most = options_.max_looked_at;
+    cost::Ranking ranking = options_.search == "quick" ? cost::quick(space, of, kept())
+                                                       : cost::exhaustive(space, of, kept());
     looked_at_ = ranking.looked_at;
-    least_ = ranking.least;
+    if (ranking.best.empty()) return {};
+    proof_ = {name_, options_.search, ranking.looked_at, ranking.best.front().score, ranking.least};
+    context_.searched(proof_);
     return std::move(ranking.best);
   }
 
@@ -194,9 +198,8 @@ class TileChooser {
   void explain(const std::vector<ScoredTile>& best) {
     std::string text = fmt::format("{}: {} tiles looked at by {}, cost {}", name_, looked_at_,
                                    options_.search, options_.cost.name());
-    if (options_.gap_percent > 0 && least_ > 0)
-      text += fmt::format("; at most {:.1f}% above the cheapest",
-                          100 * (best.front().score / least_ - 1));
+    if (proof_.above() > 0 || options_.gap_percent > 0)
+      text += fmt::format("; at most {:.1f}% above the cheapest", 100 * proof_.above());
     context_.note(text);
     for (size_t i = 0; i < best.size() && i < static_cast<size_t>(options_.explain_top); ++i) {
       const Tile& tile = best[i].tile;
@@ -246,7 +249,7 @@ class TileChooser {
   const cost::TileLimits limits_;
   std::unique_ptr<cost::BlockCost> cost_;
   int64_t looked_at_ = 0;
-  double least_ = 0;  // no tile costs less; 0: not known
+  SearchProof proof_;
 };
 
 }  // namespace
@@ -259,11 +262,14 @@ void describe_choice(TileChoiceOptions& options, OptionFields& fields) {
   fields.add("pipeline_depth", options.limits.pipeline_depth, "tiles at once in that memory",
              {1, 1 << 20});
   fields.add("search", options.search,
-             "how tiles are searched: the best of all sizes, or a greedy walk over doublings",
-             std::vector<std::string>{"exhaustive", "ascend"});
+             "how tiles are searched: the best of all sizes, descents from a few of them, or a "
+             "greedy walk over doublings",
+             std::vector<std::string>{"exhaustive", "quick", "ascend"});
   fields.add("gap_percent", options.gap_percent,
              "the exhaustive search may end with a tile that costs so much more than the cheapest",
              {0, 100});
+  fields.add("max_looked_at", options.max_looked_at,
+             "the exhaustive search ends after so many tiles, with the best of them; 0 = never");
   fields.add("max_input_bytes", options.limits.max_input_bytes,
              "limit of a tile: all `in` views together; 0 = none");
   fields.add("max_output_bytes", options.limits.max_output_bytes, "the same, all `out` views");

@@ -23,9 +23,11 @@ namespace stria::passes {
 struct TileChoiceOptions {
   std::string memory;  // memory unit, one instance of which is to hold the tile; "" = none
   cost::CostChoice cost;
-  std::string search = "exhaustive";  // or "ascend"
-  // The exhaustive search may end with a tile that costs so many percent more than the cheapest.
+  std::string search = "exhaustive";  // or "quick", "ascend"
+  // The exhaustive search may end with a tile that costs so many percent more than the cheapest,
   int64_t gap_percent = 0;
+  // and when it has looked at so many tiles; 0 = never.
+  int64_t max_looked_at = 0;
   cost::TileLimits limits;  // their `memory` is the unit of that name
   int64_t measure_top = 0;  // so many of the best candidates are timed; 0 = the cost decides
   // By how much the times of two builds of one kernel may differ. A candidate must be faster by

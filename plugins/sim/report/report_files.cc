@@ -214,6 +214,16 @@ std::string report_json(const SimulationReport& report) {
   }
   out["parts"] = ordered_json::array();
   for (const ReportedPart& part : report.parts) out["parts"].push_back(part_json(part));
+  out["machine_needs"] = ordered_json::array();
+  for (const cost::MachineBound& bound : report.machine_bounds)
+    out["machine_needs"].push_back({{"what", bound.what}, {"cycles", bound.cycles}});
+  out["tile_searches"] = ordered_json::array();
+  for (const TileSearch& one : report.searches)
+    out["tile_searches"].push_back({{"kernel", one.kernel},
+                                    {"search", one.search},
+                                    {"looked_at", one.looked_at},
+                                    {"cost", one.cost},
+                                    {"no_tile_costs_less_than", one.least}});
   return out.dump(1) + "\n";
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "program/part_simulation.h"
+#include "stria/cost/block/machine_bound.h"
 
 namespace stria::sim {
 
@@ -22,6 +23,16 @@ struct ReportedPart {
   PartSimulation run;
 };
 
+// A search for the tile of a kernel: how near to the cheapest tile the chosen one is for certain.
+struct TileSearch {
+  std::string kernel;
+  std::string search;     // "exhaustive"
+  int64_t looked_at = 0;  // tiles
+  double cost = 0;        // of the tile that was chosen
+  double least = 0;       // no tile costs less
+  double above() const { return least > 0 ? cost / least - 1 : 0; }
+};
+
 struct SimulationReport {
   std::string program;
   std::string fidelity;                       // as on the command line
@@ -29,6 +40,9 @@ struct SimulationReport {
   std::map<std::string, std::string> hashes;  // of every input, by what it is
   std::map<std::string, std::string> settings;
   std::vector<ReportedPart> parts;  // #prologue, if there is one, and #main
+  // What no mapping of #main can beat on the machine, the largest first.
+  std::vector<cost::MachineBound> machine_bounds;
+  std::vector<TileSearch> searches;  // of the mapping's kernels
 };
 
 // The report of a kernel, which is a statement of a part.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 
 #include "report/simulation_report.h"
 
@@ -136,6 +137,31 @@ void global_operands(const PartSimulation& run, std::string& out) {
                        all.size() - shown);
 }
 
+// "100.0%": the part of the time that a bound is.
+std::string bound_line(const char* of, double cycles, uint64_t time, const std::string& why) {
+  return fmt::format("  {:<18} {:>14} cycles, {:>5.1f}% of the time{}{}\n", of,
+                     grouped(static_cast<uint64_t>(cycles)),
+                     time == 0 ? 0 : 100 * cycles / static_cast<double>(time),
+                     why.empty() ? "" : ": ", why);
+}
+
+// What the searches for tiles proved.
+std::string searches_line(const std::vector<TileSearch>& searches) {
+  if (searches.empty()) return "";
+  const auto worst = std::max_element(
+      searches.begin(), searches.end(),
+      [](const TileSearch& a, const TileSearch& b) { return a.above() < b.above(); });
+  int64_t looked_at = 0;
+  for (const TileSearch& one : searches) looked_at += one.looked_at;
+  if (worst->above() < 5e-4)
+    return fmt::format("  tiles: the cheapest of all, {} looked at ({})\n", looked_at,
+                       worst->search);
+  return fmt::format(
+      "  tiles: proven to cost at most {:.1f}% more than the cheapest ('{}'), {} "
+      "looked at ({})\n",
+      100 * worst->above(), worst->kernel, looked_at, worst->search);
+}
+
 }  // namespace
 
 std::string summary(const SimulationReport& report) {
@@ -145,10 +171,16 @@ std::string summary(const SimulationReport& report) {
     const Machine& machine = run.machine;
     const uint64_t least = least_ticks(machine, run.lowered);
     const double seconds = machine.seconds(run.ticks());
-    out += fmt::format(
-        "{}: {} cycles, {} on {} ({}); no schedule takes less than {} cycles ({:.1f}%)\n",
-        part.name, grouped(machine.cycles(run.ticks())), time_text(seconds), machine.model().name,
-        report.fidelity, grouped(machine.cycles(least)), percent(least, run.ticks()));
+    const uint64_t cycles = machine.cycles(run.ticks());
+    out += fmt::format("{}: {} cycles, {} on {} ({})\n", part.name, grouped(cycles),
+                       time_text(seconds), machine.model().name, report.fidelity);
+    const bool is_main = &part == &report.parts.back();
+    if (is_main && !report.machine_bounds.empty())
+      out += bound_line("any mapping needs", std::ceil(report.machine_bounds[0].cycles), cycles,
+                        report.machine_bounds[0].what);
+    out += bound_line("this one needs", static_cast<double>(machine.cycles(least)), cycles,
+                      "its tasks in any order");
+    if (is_main) out += searches_line(report.searches);
     if (!run.times.empty()) {
       kernels(part, out);
       units(part, out);

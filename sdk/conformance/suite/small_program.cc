@@ -35,7 +35,7 @@ PassInfo plugin_pass(const DeviceWork& work) {
   PassInfo info;
   info.name = "plugin_pass";
   info.summary = "hands the program to a pass of the device's plugin";
-  info.todays = [](const nlohmann::json& json) { return json; };
+  info.make_todays = [](nlohmann::json&) {};
   info.options = [] { return std::vector<OptionRow>(); };
   info.bind = [work](const nlohmann::json& json, const std::string&,
                      std::vector<std::string>*) -> Result<PassFunction> {

@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <fmt/ranges.h>
+#include <cmath>
 #include <map>
 #include <random>
 #include <set>
 
+#include "random_tiles.h"
 #include "stria/base/file.h"
 #include "stria/base/text.h"
 #include "stria/cost/block/block_time.h"
@@ -25,23 +27,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-constexpr double kNone = std::numeric_limits<double>::infinity();
-
-// A block of one statement of `#main`, with the tensors that its views need.
-TiledBlock block_of(const std::string& block, const std::string& tensors) {
-  std::string allocations, views;
-  for (const std::string& tensor : split(tensors, '\n')) {
-    if (trim(tensor).empty()) continue;
-    allocations += "none new@0x0 " + std::string(trim(tensor)) + "\n";
-    views += "inout " + std::string(trim(tensor)) + "\n";
-  }
-  const std::string text = "0: #program block [] (\n" + allocations + ") {\n0: #main block [] (\n" +
-                           views + ") {\n0: " + block + "}\n}\n";
-  Result<stripe::Program> program = stripe::parse({"block", text});
-  STRIA_CHECK(program.ok(), "{}", program.status().to_string());
-  return tiled_block(*program->main()->stmts[0].block());
-}
 
 // The convolution of the slides' tiling.
 TiledBlock slides_convolution() {
@@ -83,191 +68,6 @@ TEST(Traffic, TheFiveTilesOfTheSlides) {
   EXPECT_THAT(lines, ElementsAre("0.034", "0.032", "0.043", "0.053", "0.043"));
 }
 
-// Blocks of up to four indices with views of all kinds: steps over 1, halos, diagonals, dimensions
-// that overlap and stand still.
-TiledBlock random_block(std::mt19937& random) {
-  const auto pick = [&](int64_t from, int64_t to) {
-    return std::uniform_int_distribution<int64_t>(from, to)(random);
-  };
-  std::string indices, tensors, views;
-  const int64_t n = pick(2, 4);
-  for (int64_t i = 0; i < n; ++i)
-    indices += fmt::format("{}i{}:{}", i > 0 ? ", " : "", i, pick(2, 14));
-  for (int64_t v = 0; v < 3; ++v) {
-    std::string access, sizes, view;
-    const int64_t rank = pick(1, 3);
-    int64_t stride = 1;
-    for (int64_t d = rank - 1; d >= 0; --d) {
-      std::string form;
-      for (int64_t i = 0; i < n; ++i)
-        if (pick(0, 2) == 0)
-          form += fmt::format("{}{}*i{}", form.empty() ? "" : " + ", pick(1, 3), i);
-      const char* comma = access.empty() ? "" : ", ";
-      access = (form.empty() ? "0" : form) + comma + access;
-      sizes = fmt::format("200:{}", stride) + comma + sizes;
-      view = fmt::format("{}:{}", pick(0, 3) == 0 ? 2 : 1, stride) + comma + view;
-      stride *= pick(0, 4) == 0 ? 7 : 200;
-    }
-    const char* type = pick(0, 1) ? "fp32" : "fp16";
-    std::string zeros = "0";
-    for (int64_t d = 1; d < rank; ++d) zeros += ", 0";
-    tensors += fmt::format("T{}[{}] {}({})\n", v, zeros, type, sizes);
-    const char* dir = v == 0 ? "out" : pick(0, 5) == 0 ? "inout" : "in";
-    views +=
-        fmt::format("{} T{}[{}]{} {}({})\n", dir, v, access, v == 0 ? ":add.fp32" : "", type, view);
-  }
-  return block_of(
-      fmt::format("block [{}] (\n7 - i0 >= 0\n{}) {{\n0: $c = (fp32)1.0\n}}\n", indices, views),
-      tensors);
-}
-
-MemoryUnit managed(int64_t bytes) {
-  MemoryUnit out;
-  out.name = "SRAM";
-  out.size_bytes = bytes;
-  out.policy = MemoryPolicy::managed;
-  return out;
-}
-
-MemoryUnit cache(int64_t bytes, int64_t line, int64_t ways) {
-  MemoryUnit out = managed(bytes);
-  out.name = "L1";
-  out.policy = MemoryPolicy::lru;
-  out.line_bytes = line;
-  out.ways = ways;
-  return out;
-}
-
-void for_each_tile(const TileSpace& space, const std::function<void(const Tile&)>& visit) {
-  std::vector<size_t> at(space.size(), 0);
-  for (;;) {
-    Tile tile;
-    for (size_t i = 0; i < space.size(); ++i) tile.push_back(space[i][at[i]]);
-    visit(tile);
-    size_t i = 0;
-    while (i < space.size() && ++at[i] == space[i].size()) at[i++] = 0;
-    if (i == space.size()) return;
-  }
-}
-
-// What looking at every tile gives, by the tie rule as it is stated.
-std::vector<ScoredTile> unpruned(const TileSpace& space, const SearchCost& cost, size_t keep) {
-  std::vector<ScoredTile> all;
-  for_each_tile(space, [&](const Tile& tile) {
-    if (const double value = cost.of(tile); value < kNone) all.push_back({tile, value});
-  });
-  std::sort(all.begin(), all.end(), [](const ScoredTile& a, const ScoredTile& b) {
-    return a.score < b.score || (a.score == b.score && a.tile > b.tile);
-  });
-  if (all.size() > keep) all.resize(keep);
-  return all;
-}
-
-std::string text_of(const std::vector<ScoredTile>& tiles) {
-  std::string out;
-  for (const ScoredTile& tile : tiles)
-    out += fmt::format("[{}] {}\n", fmt::join(tile.tile, ", "), tile.score);
-  return out;
-}
-
-TrafficSettings random_settings(std::mt19937& random) {
-  const auto one_of = [&](std::vector<int64_t> values) {
-    return values[std::uniform_int_distribution<size_t>(0, values.size() - 1)(random)];
-  };
-  TrafficSettings out;
-  out.cache_width_bytes = one_of({0, 0, 16, 64});
-  out.small_factor_bound = one_of({0, 0, 2, 5});
-  out.min_points = one_of({1, 1, 64});
-  out.min_out_points = one_of({1, 16});
-  out.min_tiles = one_of({1, 1, 8});
-  out.min_out_tiles = one_of({1, 4});
-  out.border_cost = static_cast<double>(one_of({0, 0, 1})) * 0.5;
-  out.split_factor = static_cast<double>(one_of({0, 1, 50})) * 0.001;
-  out.input_cost = static_cast<double>(one_of({1, 1, 3}));
-  return out;
-}
-
-SearchCost cost_of(const TiledBlock& block, const TrafficSettings& settings,
-                   const TileLimits& limits) {
-  SearchCost out;
-  out.of = [&block, &settings, &limits](const Tile& tile) {
-    return keeps_limits(block, tile, limits) ? traffic_cost(block, tile, settings).cost : kNone;
-  };
-  out.bound = [&block, &settings](const Tile& low, const Tile& high) {
-    return traffic_cost_bound(block, low, high, settings);
-  };
-  out.hopeless = [&block, &limits](const Tile& tile) {
-    return all_larger_are_over(block, tile, limits);
-  };
-  return out;
-}
-
-TEST(Exhaustive, FindsWhatLookingAtEveryTileFinds) {
-  std::mt19937 random(7);
-  const MemoryUnit small = managed(600), lines = cache(2048, 64, 2), open = cache(1024, 32, 0);
-  int64_t looked_at = 0, all = 0, found = 0;
-  for (int round = 0; round < 400; ++round) {
-    const TiledBlock block = random_block(random);
-    const TrafficSettings settings = random_settings(random);
-    TileLimits limits;
-    const MemoryUnit* memories[] = {nullptr, &small, &lines, &open};
-    limits.memory = memories[round % 4];
-    limits.pipeline_depth = round % 3 == 0 ? 2 : 1;
-    if (round % 5 == 0) limits.max_po2_points = 64;
-    if (round % 7 == 0) limits.max_tiles = 40;
-    if (round % 11 == 0) limits.max_per_input_bytes = 400;
-    SearchCost cost = cost_of(block, settings, limits);
-    auto space = tile_space(block, {});
-    ASSERT_TRUE(space.ok()) << space.status().to_string();
-    if (round % 2) cost.last = {0};
-    for (size_t keep : {size_t{1}, size_t{5}}) {
-      const Ranking ranking = exhaustive(*space, cost, keep);
-      ASSERT_EQ(text_of(ranking.best), text_of(unpruned(*space, cost, keep)))
-          << "round " << round << ", keep " << keep;
-      found += static_cast<int64_t>(ranking.best.size());
-      if (keep > 1) continue;
-      looked_at += ranking.looked_at;
-      for_each_tile(*space, [&](const Tile&) { ++all; });
-    }
-  }
-  std::cout << looked_at << " of " << all << " tiles looked at, " << found << " found\n";
-  EXPECT_GT(found, 1000);
-  EXPECT_LT(looked_at, all / 3);  // or nothing would have been left out
-}
-
-// With a gap the answer costs no more than that above the cheapest, for fewer tiles, and what is
-// said to be the least cost is not above the cheapest.
-TEST(Exhaustive, AGapIsKept) {
-  std::mt19937 random(17);
-  int64_t looked_at = 0, exact = 0;
-  int not_the_cheapest = 0;
-  for (int round = 0; round < 300; ++round) {
-    const TiledBlock block = random_block(random);
-    const TrafficSettings settings = random_settings(random);
-    const MemoryUnit small = managed(600);
-    TileLimits limits;
-    if (round % 2) limits.memory = &small;
-    SearchCost cost = cost_of(block, settings, limits);
-    const auto space = tile_space(block, {});
-    ASSERT_TRUE(space.ok()) << space.status().to_string();
-    const Ranking best = exhaustive(*space, cost);
-    cost.gap = round % 3 == 0 ? 0.05 : 0.3;
-    const Ranking near = exhaustive(*space, cost);
-    ASSERT_EQ(near.best.empty(), best.best.empty()) << "round " << round;
-    looked_at += near.looked_at;
-    exact += best.looked_at;
-    if (best.best.empty()) continue;
-    const double least = best.best[0].score;
-    EXPECT_LE(near.best[0].score, least * (1 + cost.gap)) << "round " << round;
-    EXPECT_LE(near.least, least) << "round " << round;
-    EXPECT_LE(near.best[0].score, near.least * (1 + cost.gap)) << "round " << round;
-    EXPECT_EQ(best.least, least) << "round " << round;
-    not_the_cheapest += near.best[0].score > least;
-  }
-  EXPECT_LT(looked_at, exact);
-  EXPECT_GT(not_the_cheapest, 0);  // or the gap would not have been tried
-}
-
 TEST(Traffic, ABoundIsBelowEveryTileOfItsBox) {
   std::mt19937 random(11);
   double tightest = 0;
@@ -290,17 +90,6 @@ TEST(Traffic, ABoundIsBelowEveryTileOfItsBox) {
     }
   }
   EXPECT_GT(tightest, 0.99);
-}
-
-TEST(Exhaustive, OfEqualTilesTheOneWhoseFirstDifferentSizeIsLarger) {
-  SearchCost cost;
-  cost.of = [](const Tile& tile) { return tile[0] * tile[1] == 4 ? 1.0 : 2.0; };
-  cost.bound = [](const Tile&, const Tile&) { return 1.0; };
-  cost.hopeless = [](const Tile&) { return false; };
-  const Ranking ranking = exhaustive({{1, 2, 4}, {1, 2, 4}}, cost, 5);
-  EXPECT_EQ(text_of(ranking.best), "[4, 1] 1\n[2, 2] 1\n[1, 4] 1\n[4, 4] 2\n[4, 2] 2\n");
-  cost.hopeless = [](const Tile&) { return true; };
-  EXPECT_TRUE(exhaustive({{1, 2, 4}, {1, 2, 4}}, cost).best.empty());
 }
 
 // A kernel of one operand more than the output, some of its strides overlapping.
@@ -760,15 +549,6 @@ TEST(BlockTime, WithoutAModelNothingIsKnown) {
   EXPECT_EQ(time.us, 0);
   EXPECT_EQ(time.unit, "");
   EXPECT_TRUE(time.levels.empty());
-}
-
-TEST(Ascend, StepsToTheNextSizeThatIsTwiceAsLarge) {
-  std::vector<int64_t> sizes;
-  ascend(TileSpace{{4, 6, 12, 20}}, [&](const Tile& tile) {
-    sizes.push_back(tile[0]);
-    return static_cast<double>(tile[0]);
-  });
-  EXPECT_THAT(sizes, ElementsAre(4, 12, 20));
 }
 
 }  // namespace

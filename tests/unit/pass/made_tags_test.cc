@@ -27,7 +27,7 @@ PassRegistry registry() {
   foreign.bind = [](const auto&, const auto&, auto*) -> Result<PassFunction> {
     return PassFunction([](stripe::Program&, PassContext&) { return Status(); });
   };
-  foreign.todays = [](const auto& json) { return json; };
+  foreign.make_todays = [](auto&) {};
   foreign.options = [] { return std::vector<OptionRow>(); };
   out.passes.push_back(std::move(foreign));
   out.fragments["tail"] = {"core/tail", R"([{"unroll": {"reqs": ["main", "walrus"]}}])"};

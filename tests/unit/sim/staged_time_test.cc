@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost `staged_time`, by which the shipped pipelines choose tiles of products, beside what the
-// simulator finds for the tile that was chosen. tools/bench/sim_regret_bench.cc looks at the other
-// tiles.
+// simulator finds for the tile that was chosen. tools/bench/sim/sim_regret_bench.cc looks at the
+// other tiles.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

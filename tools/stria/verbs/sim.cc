@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <set>
 
 #include "inputs/onnx_inputs.h"
 #include "inputs/open_device.h"
@@ -42,6 +43,7 @@ struct Target {
 // A device whose pipeline names units by what they do (stria/hwmodel/machine_roles.h): it serves
 // each model that has what it needs.
 constexpr const char* kServesAnyModel = "tpu_like";
+constexpr const char* kMap = "MAP";
 
 // What the model lacks for such a pipeline; "" if nothing.
 std::string lacking(const HardwareModel& model) {
@@ -97,9 +99,26 @@ std::string text_of(const Pipeline& pipeline, const SourceText& file) {
   return out;
 }
 
+// --map is the parameter MAP of the pipeline.
+Outcome set_map(const SimOptions& options, Target& target) {
+  if (options.map.empty()) return Outcome();
+  if (target.settings.contains(kMap))
+    return Outcome(ExitCode::usage,
+                   invalid_argument("--map {} and --set {}=… say the same", options.map, kMap));
+  STRIA_OR_FAIL(const std::set<std::string> known, ExitCode::program,
+                settable_parameters(target.pipeline.text));
+  if (!known.contains(kMap))
+    return Outcome(ExitCode::usage,
+                   not_found("--map {}: '{}' maps in one way only (it has no parameter {})",
+                             options.map, target.pipeline.text.name, kMap));
+  target.settings[kMap] = options.map;
+  return Outcome();
+}
+
 Outcome read_target(const SimOptions& options, Target& target) {
   STRIA_FAIL_IF(parse_settings(options.settings, target.settings));
   STRIA_FAIL_IF(find_files(options, target));
+  STRIA_FAIL_IF(set_map(options, target));
   STRIA_FAIL_IF(check_settings(target.settings, {target.hw, target.pipeline.text}, "--hw"));
   STRIA_OR_FAIL(target.model, ExitCode::program, load_hardware_model(target.hw, target.settings));
   // Before a step of the pipeline stumbles over it.
@@ -295,6 +314,11 @@ Outcome sim(const SimOptions& options) {
   report.program = compilation.bound.name;
   report.fidelity = options.fidelity;
   report.buses = options.buses;
+  report.machine_bounds =
+      cost::machine_bounds(compilation.generic, target.model, roles_of(target.model).main);
+  for (const StepReport& step : compilation.steps)
+    for (const SearchProof& one : step.searches)
+      report.searches.push_back({one.block, one.search, one.looked_at, one.cost, one.least});
   report.settings = {target.settings.begin(), target.settings.end()};
   report.hashes = {{"program", hal::sha256(program.text())},
                    {"generic_stripe", hal::sha256(stripe::print(compilation.generic))},

@@ -19,6 +19,7 @@ struct SimOptions {
   std::string hw;                      // a JSON file; empty: the plugin's
   std::string pipeline;                // likewise
   std::vector<std::string> settings;   // NAME=VALUE
+  std::string map;                     // quick or best; empty: as the pipeline does
   std::string report;                  // folder; empty: none
   std::string fidelity = "event";      // roofline, event or cycle
   std::string buses = "fluid";         // or burst

@@ -19,13 +19,11 @@
 #include "must.h"
 #include "program/part_simulation.h"
 #include "regret_shapes.h"
-#include "stria/base/file.h"
+#include "sim_machines.h"
 #include "stria/base/text.h"
-#include "stria/builtins/evaluate.h"
 #include "stria/lower/lower.h"
 #include "stria/pass/measure.h"
 #include "stria/pass/pipeline.h"
-#include "stria/passes/all_passes.h"
 #include "stria/tile/bind/bind.h"
 #include "stria/tile/syntax/parser.h"
 
@@ -36,22 +34,8 @@ using nlohmann::json;
 
 constexpr double kGeomeanGoal = 0.97, kWorstGoal = 0.90;
 
-// A model that ships, the pipeline for it, and its step that chooses tiles of products.
-struct Machine {
-  const char *model, *pipeline, *step;
-  int64_t traffic_bytes;  // limit of a tile with the cost `traffic`: two of them share the memory
-  TemplateSettings settings;
-};
-
-std::vector<Machine> machines() {
-  const char *const any = "scratchpad", *const step = "tile_products";
-  return {{"stripe_slides", any, step, 32 << 10, {}},
-          {"slides_systolic", any, step, 64 << 10, {}},
-          {"slides_systolic", any, step, 128 << 10, {{"DATAFLOW", "os"}, {"NUM_SRAM", "2"}}},
-          // With a buffer in which most of these layers do not fit whole.
-          {"tpu_like", any, step, 128 << 10, {{"UB_KIB", "256"}}},
-          {"eyeriss_like", any, step, 54 << 10, {}}};
-}
+// The pipeline's step that chooses tiles of products.
+constexpr const char* kStep = "tile_products";
 
 // What one cost makes of a kernel.
 struct Choice {
@@ -62,14 +46,9 @@ struct Choice {
 
 class Sweep {
  public:
-  Sweep(const Machine& machine, int64_t most) : machine_(machine), most_(most) {
-    const std::string model = STRIA_SOURCE_DIR "/hwmodels/templates/" + std::string(machine.model) +
-                              ".json",
-                      pipeline = STRIA_SOURCE_DIR "/plugins/sim/passes/" +
-                                 std::string(machine.pipeline) + ".json";
-    model_ = must(load_hardware_model({model, must(read_file(model))}, machine.settings));
-    const Pipeline steps = must(
-        parse_pipeline({pipeline, must(read_file(pipeline))}, {}, model_, passes::pass_registry()));
+  Sweep(const SimMachine& machine, int64_t most)
+      : machine_(machine), most_(most), model_(machine.load()) {
+    const Pipeline steps = sim_pipeline(model_);
     rendered_ = json::parse(steps.to_json(0, steps.steps.size()));
   }
 
@@ -81,9 +60,10 @@ class Sweep {
     bool behind = false;
     for (json& step : list) {
       if (behind) rest.push_back(step);
-      if (step["name"] != machine_.step) continue;
+      if (step["name"] != kStep) continue;
       behind = true;
       step["autotile"]["cost"] = cost;
+      step["autotile"]["search"] = "exhaustive";
       step["autotile"]["measure_top"] = most_;
       if (std::strcmp(cost, "traffic") == 0) {
         step["autotile"]["max_total_bytes"] = machine_.traffic_bytes;
@@ -94,7 +74,7 @@ class Sweep {
       }
       if (candidates) step["autotile"]["explain_top"] = most_;
     }
-    STRIA_CHECK(behind, "{} has no step '{}'", machine_.pipeline, machine_.step);
+    STRIA_CHECK(behind, "{} has no step '{}'", kSimPipeline, kStep);
     const Pipeline all = parsed(asks), later = parsed(rest);
     Choice out;
     std::vector<double> cycles;
@@ -110,9 +90,9 @@ class Sweep {
       out.best = std::min(out.best, takes);
       return found;
     });
-    PipelineOptions how = options();
+    PipelineOptions how = sim_pipeline_options();
     how.measure = &measure;
-    how.stop_after = machine_.step;
+    how.stop_after = kStep;
     if (candidates) how.explain = "autotile";
     std::map<std::string, tile::TensorType> inputs;
     for (const auto& [name, type] : shape.inputs) inputs[name] = {DataType::i8, type.sizes};
@@ -132,33 +112,22 @@ class Sweep {
     return out;
   }
 
-  std::string name() const {
-    std::string out = machine_.model;
-    for (const auto& [key, value] : machine_.settings) out += " " + key + "=" + value;
-    return out;
-  }
+  std::string name() const { return machine_.name(); }
 
  private:
   Pipeline parsed(const json& steps) const {
-    return must(
-        parse_pipeline({machine_.pipeline, steps.dump()}, {}, model_, passes::pass_registry()));
-  }
-  static PipelineOptions options() {
-    static const EvaluateIntrinsic evaluator = evaluate;
-    PipelineOptions how;
-    how.evaluate = &evaluator;
-    return how;
+    return must(parse_pipeline({kSimPipeline, steps.dump()}, {}, model_, passes::pass_registry()));
   }
   Result<double> simulated(stripe::Program program, const Pipeline& steps) const {
-    STRIA_RETURN_IF_ERROR(run_pipeline(program, steps, model_, options()).status());
+    STRIA_RETURN_IF_ERROR(run_pipeline(program, steps, model_, sim_pipeline_options()).status());
     STRIA_ASSIGN(const sim::PartSimulation run,
                  sim::simulate_part(program, *program.main(), model_));
     return static_cast<double>(run.machine.cycles(run.ticks()));
   }
 
-  const Machine machine_;
+  const SimMachine machine_;
   const int64_t most_;
-  HardwareModel model_ = empty_hardware_model();
+  const HardwareModel model_;
   json rendered_;
 };
 
@@ -180,7 +149,7 @@ int run(const std::string& only, int64_t most, std::FILE* candidates) {
   std::printf("%-30s %-26s %6s %10s %10s %6s %10s\n", "model", "shape", "tiles", "cycles", "best",
               "ratio", "traffic");
   bool met = true, any = false;
-  for (const Machine& machine : machines()) {
+  for (const SimMachine& machine : sim_machines()) {
     Sweep sweep(machine, most);
     Total by_time, by_traffic;
     size_t failed = 0;
