@@ -17,6 +17,7 @@
 // the device's number if there is one. Any object may say in `source` where its numbers are from.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -42,6 +43,18 @@ namespace stria {
 // Who decides what is in it: the program (a scratchpad), or the memory itself (a cache).
 enum class MemoryPolicy { unknown, managed, lru };
 
+// What moves over a port of a memory: the operands of a unit that works on it, the sums that the
+// unit adds to, its results, and what transfer units bring and take away. All but the results and
+// what is brought are reads. JSON: first second sums results copy_in copy_out; reads, writes.
+enum class PortUse { first, second, sums, results, copy_in, copy_out };
+inline constexpr size_t kPortUses = 6;
+
+// A port of each instance of a memory.
+struct MemoryPort {
+  double bytes_per_cycle = 0;
+  std::array<bool, kPortUses> serves{};  // by PortUse
+};
+
 struct MemoryUnit {
   std::string name;
   int64_t count = 1;
@@ -57,11 +70,21 @@ struct MemoryUnit {
   double clock_mhz = 0;    // its cycles are of this clock; 0 = the model's
   double latency_cycles = 0;
   double read_bytes_per_cycle = 0, write_bytes_per_cycle = 0;
+  // Instead of one port for reads and one for writes: each use is of one port at most; what no port
+  // serves has no limit.
+  std::vector<MemoryPort> ports;
   std::string energy_from;  // memory of the model's energy table (energy_table.h); may be empty
   double read_pj_per_byte = 0, write_pj_per_byte = 0;
   double leakage_mw = 0;
   double area_mm2 = 0;
 };
+
+// The uses that are reads, and the other ones.
+std::array<bool, kPortUses> reading_uses();
+std::array<bool, kPortUses> writing_uses();
+// Those that the model says, or else one for reads and one for writes. Banks without rates of reads
+// and writes have one port for all. A rate of 0: no limit, but for that of the banks.
+std::vector<MemoryPort> ports_of(const MemoryUnit& memory);
 
 // The rates that an execution unit reaches with elements of one type, at best.
 struct TypeRates {
@@ -117,6 +140,11 @@ struct SystolicArray {
   enum class Dataflow { output_stationary, weight_stationary, input_stationary };  // JSON: os ws is
   int64_t rows = 1, columns = 1;
   Dataflow dataflow = Dataflow::output_stationary;
+  // Sums that each column keeps until they are whole, where results do not stay in the array. 0:
+  // each fold of a sum leaves the array and is added in memory.
+  int64_t accumulators = 0;
+  // A fold begins before the one before it has left the array: what stays in it has two places.
+  bool overlap_folds = false;
 };
 
 struct ExecutionUnit {

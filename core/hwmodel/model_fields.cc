@@ -10,6 +10,7 @@
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/hwmodel/instruction_fields.h"
+#include "stria/hwmodel/port_fields.h"
 
 namespace stria {
 namespace {
@@ -61,6 +62,7 @@ Status read_memory(ObjectReader& reader, MemoryUnit& unit) {
   STRIA_RETURN_IF_ERROR(reader.real("latency_cycles", unit.latency_cycles));
   STRIA_RETURN_IF_ERROR(reader.real("read_bytes_per_cycle", unit.read_bytes_per_cycle));
   STRIA_RETURN_IF_ERROR(reader.real("write_bytes_per_cycle", unit.write_bytes_per_cycle));
+  STRIA_RETURN_IF_ERROR(read_ports(reader, unit.ports));
   STRIA_RETURN_IF_ERROR(reader.text("energy_from", unit.energy_from));
   STRIA_RETURN_IF_ERROR(reader.real("read_pJ_per_byte", unit.read_pj_per_byte));
   STRIA_RETURN_IF_ERROR(reader.real("write_pJ_per_byte", unit.write_pj_per_byte));
@@ -142,6 +144,8 @@ Status read_systolic(ObjectReader& unit, std::optional<SystolicArray>& systolic)
   size_t dataflow = 0;
   STRIA_RETURN_IF_ERROR(reader.choice("dataflow", {"os", "ws", "is"}, dataflow));
   array.dataflow = static_cast<SystolicArray::Dataflow>(dataflow);
+  STRIA_RETURN_IF_ERROR(reader.integer("accumulators", array.accumulators, 0));
+  STRIA_RETURN_IF_ERROR(reader.flag("overlap_folds", array.overlap_folds));
   return reader.finish();
 }
 

@@ -38,9 +38,16 @@ std::string describe_check(const OutputCheck& check) {
       "check {}: {} elements, largest error {:.3g} absolute, {:.3g} relative, largest bound {:.3g}",
       check.name, report.compared, report.max_abs_error, report.max_rel_error, report.max_bound);
   if (report.skipped > 0) out += fmt::format(", {} undecided", report.skipped);
-  out += report.passed() ? ": ok"
-                         : fmt::format(": {} WRONG, worst {}", report.failures, report.worst_text);
-  return out;
+  if (!report.passed())
+    return out + fmt::format(": {} WRONG, worst {}", report.failures, report.worst_text);
+  if (report.skipped == 0) return out + ": ok";
+  const int64_t decided = report.compared - report.skipped;
+  return out + (decided == 0 ? ": NOT CHECKED" : fmt::format(": the other {} ok", decided));
+}
+
+std::string describe_many_undecided(const OutputCheck& check) {
+  if (check.report.skipped == 0 || check.report.skipped * 100 < check.report.compared) return "";
+  return fmt::format("check {}: 1% or more of the elements could not be decided", check.name);
 }
 
 // Of a kernel, which may be several of generic Stripe in one ("kernel_0+kernel_1"); 0: not known.

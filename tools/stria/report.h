@@ -19,8 +19,11 @@ namespace stria::command {
 std::string describe_tensor(const std::string& name, const HostTensor& tensor);
 
 // "check R: 6272 elements, largest error 1.2e-06 absolute, 3e-07 relative, largest bound 5e-06:
-// ok".
+// ok". Elements that are undecided are not said to be ok: ", 2 undecided: the other 6270 ok", or
+// "NOT CHECKED" if there is no other.
 std::string describe_check(const OutputCheck& check);
+// A warning if so many are undecided that the check says little; "" if not.
+std::string describe_many_undecided(const OutputCheck& check);
 
 // "kernel_0+..+kernel_24" for a kernel that fusion made of many, "kernel_0+kernel_1" for one of up
 // to three.

@@ -206,8 +206,12 @@ class Counter {
             moves[i] = refs[i]->access[d].coefficient(index.name) != 0;
         (!moves[0] ? out.k : moves[1] == moves[2] ? out.batch : moves[1] ? out.m : out.n) *= range;
       }
-      for (int i = 0; i < 3; ++i)
-        if (refs[i] && !made[i]) names[i] = refs[i]->from;
+      std::string* const operands[] = {&out.result, &out.first, &out.second};
+      for (int i = 0; i < 3; ++i) {
+        if (!refs[i] || made[i]) continue;
+        if (l == 1) *operands[i] = refs[i]->into;
+        names[i] = refs[i]->from;
+      }
     }
     return out;
   }
@@ -241,13 +245,15 @@ Footprint footprint_of(const Block& block, const Refinement& ref,
   }
   std::sort(extents.begin(), extents.end(),
             [](const Extent& a, const Extent& b) { return a.stride < b.stride; });
-  double run = 1;
+  double run = 1, runs = 1;
   for (const Extent& extent : extents) {
-    if (static_cast<double>(extent.stride) > run) break;
-    run += static_cast<double>(extent.stride) * (extent.size - 1);
+    if (runs > 1 || static_cast<double>(extent.stride) > run)
+      runs *= extent.size;
+    else
+      run += static_cast<double>(extent.stride) * (extent.size - 1);
   }
   const auto bytes = static_cast<double>(byte_size(ref.shape.type));
-  return {elements * bytes, std::min(run, elements) * bytes};
+  return {elements * bytes, std::min(run, elements) * bytes, runs};
 }
 
 namespace {

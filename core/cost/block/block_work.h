@@ -18,6 +18,8 @@ namespace stria::cost {
 // A matrix product M x K by K x N, `batch` times.
 struct Product {
   double m = 1, n = 1, k = 1, batch = 1;
+  // The block's refinements. Empty: it is made inside the block.
+  std::string result{}, first{}, second{};
   bool operator==(const Product&) const = default;
 };
 
@@ -46,7 +48,7 @@ BlockWork work_of(const stripe::Block& block, const std::set<std::string>& fixed
 struct Footprint {
   double bytes = 0;
   double run_bytes = 0;
-  double runs() const { return run_bytes > 0 ? bytes / run_bytes : 0; }
+  double runs = 0;  // a whole number; runs that reach into each other are one
 };
 Footprint footprint_of(const stripe::Block& block, const stripe::Refinement& ref,
                        const std::set<std::string>& fixed = {});

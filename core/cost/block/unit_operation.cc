@@ -15,23 +15,102 @@ std::optional<DataType> type_of(const std::string& operation) {
   return dot == std::string::npos ? std::nullopt : parse_data_type(operation.substr(dot + 1));
 }
 
+// How a product goes through an array.
+struct Folds {
+  double folds = 1;  // all of them
+  double steps = 1;  // of a fold
+  // The steps come in so many parts, the most of which have `part`.
+  double parts = 1, part = 1;
+  double leaves = 1;             // how often each result leaves the array
+  double first = 1, second = 1;  // how often the operands come
+  double fill = 0;               // cycles of a fold beside its steps
+};
+
+Folds folds_of(const SystolicArray& array, const Product& product) {
+  const auto rows = static_cast<double>(array.rows), columns = static_cast<double>(array.columns);
+  using Dataflow = SystolicArray::Dataflow;
+  Folds out;
+  if (array.dataflow == Dataflow::output_stationary) {
+    out.second = parts(product.m, array.rows);
+    out.first = parts(product.n, array.columns);
+    out.folds = product.batch * out.second * out.first;
+    out.steps = out.part = product.k;
+    out.fill = rows + columns - 2;
+    return out;
+  }
+  const bool weights = array.dataflow == Dataflow::weight_stationary;
+  const double sums = parts(product.k, array.rows),
+               across = parts(weights ? product.n : product.m, array.columns);
+  out.folds = product.batch * sums * across;
+  out.steps = out.part = weights ? product.m : product.n;
+  out.fill = 2 * rows + columns - 2;
+  if (sums > 1 && array.accumulators > 0) {
+    out.parts = parts(out.steps, array.accumulators);
+    if (out.parts > 1) out.part = static_cast<double>(array.accumulators);
+  } else {
+    out.leaves = sums;
+  }
+  (weights ? out.first : out.second) = across;
+  (weights ? out.second : out.first) = out.parts;
+  return out;
+}
+
 }  // namespace
 
 double systolic_cycles(const SystolicArray& array, const Product& product) {
-  const auto rows = static_cast<double>(array.rows), columns = static_cast<double>(array.columns);
-  using Dataflow = SystolicArray::Dataflow;
-  switch (array.dataflow) {
-    case Dataflow::output_stationary:
-      return product.batch * parts(product.m, array.rows) * parts(product.n, array.columns) *
-             (product.k + rows + columns - 2);
-    case Dataflow::weight_stationary:
-      return product.batch * parts(product.k, array.rows) * parts(product.n, array.columns) *
-             (product.m + 2 * rows + columns - 2);
-    case Dataflow::input_stationary:
-      return product.batch * parts(product.k, array.rows) * parts(product.m, array.columns) *
-             (product.n + 2 * rows + columns - 2);
+  const Folds folds = folds_of(array, product);
+  if (!array.overlap_folds) return folds.folds * (folds.steps + folds.parts * folds.fill);
+  const auto rows = static_cast<double>(array.rows);
+  const double last = folds.steps - (folds.parts - 1) * folds.part;
+  const double all =
+      folds.folds * ((folds.parts - 1) * std::max(folds.part, rows) + std::max(last, rows));
+  return all - std::max(last, rows) + last + folds.fill;
+}
+
+OperandBytes operand_bytes(const ExecutionUnit& unit, const BlockWork& work,
+                           const stripe::Refinement& ref, const Footprint& footprint) {
+  OperandBytes out;
+  const auto accesses = work.accesses.find(ref.into);
+  if (accesses == work.accesses.end()) return out;
+  const auto element = static_cast<double>(byte_size(ref.shape.type));
+  const double sum = ref.agg ? static_cast<double>(byte_size(ref.agg->type)) : element;
+  bool streams = false;
+  if (unit.systolic)
+    for (const Product& product : work.products) {
+      const Folds folds = folds_of(*unit.systolic, product);
+      if (product.first == ref.into)
+        out.read += product.batch * product.m * product.k * element * folds.first;
+      if (product.second == ref.into)
+        out.read += product.batch * product.n * product.k * element * folds.second;
+      streams = streams || out.read > 0;
+      if (product.result != ref.into) continue;
+      streams = true;
+      const double results = product.batch * product.m * product.n;
+      out.sums_before += results * element;
+      out.sums_inside += results * (folds.leaves - 1) * sum;
+      out.written += results * ((folds.leaves - 1) * sum + element);
+    }
+  if (streams) {
+    // No less than what is touched.
+    if (out.read > 0) out.read = std::max(out.read, footprint.bytes);
+    return out;
   }
-  return 0;
+  if (accesses->second.loads > 0 && ref.agg) out.sums_before = footprint.bytes;
+  if (accesses->second.loads > 0 && !ref.agg && ref.dir != stripe::RefDir::out)
+    out.read = footprint.bytes;
+  if (accesses->second.stores > 0) out.written = footprint.bytes;
+  return out;
+}
+
+PortUse read_use(const BlockWork& work, const stripe::Block& block, const stripe::Refinement& ref) {
+  for (const Product& product : work.products) {
+    if (product.first == ref.into) return PortUse::first;
+    if (product.second == ref.into) return PortUse::second;
+  }
+  for (const stripe::Refinement& other : block.refs)
+    if (other.dir == stripe::RefDir::in || other.dir == stripe::RefDir::inout)
+      return other.into == ref.into ? PortUse::first : PortUse::second;
+  return PortUse::first;
 }
 
 Result<double> operation_cycles(const ExecutionUnit& unit, const BlockWork& work) {

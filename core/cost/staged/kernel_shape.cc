@@ -80,17 +80,18 @@ double KernelShape::extent(const Dim& dim, const Tile& tile) {
 Footprint KernelShape::footprint(size_t view, const Tile& tile) const {
   const View& of = views_[view];
   const auto bytes = static_cast<double>(of.element_bytes);
-  double elements = 1, run = 1;
-  bool goes_on = true;
+  double elements = 1, run = 1, runs = 1;
   for (size_t d : of.rising) {
     const double size = extent(of.dims[d], tile);
     const auto stride = static_cast<double>(std::abs(of.strides[d]));
     elements *= size;
     if (size <= 1) continue;
-    goes_on &= stride <= run;
-    if (goes_on) run += stride * (size - 1);
+    if (runs > 1 || stride > run)
+      runs *= size;
+    else
+      run += stride * (size - 1);
   }
-  return {elements * bytes, std::min(run, elements) * bytes};
+  return {elements * bytes, std::min(run, elements) * bytes, runs};
 }
 
 void KernelShape::packed_strides(size_t view, const Tile& tile, std::vector<int64_t>& out) const {

@@ -137,16 +137,31 @@ Result<StagedRates> staged_rates(const HardwareModel& model, const StagedUnits& 
   // The banks together have a width. A port is not wider.
   const double width =
       static_cast<double>(scratchpad->banks * scratchpad->bank_bytes) * scratchpad_cycle;
-  out.read_port = narrower_rate(width, scratchpad->read_bytes_per_cycle * scratchpad_cycle);
-  out.write_port = narrower_rate(width, scratchpad->write_bytes_per_cycle * scratchpad_cycle);
-  out.one_port =
-      width > 0 && scratchpad->read_bytes_per_cycle <= 0 && scratchpad->write_bytes_per_cycle <= 0;
-  out.in.bytes = narrower_rate(
-      narrower_rate(out.in.bytes, global->read_bytes_per_cycle * global_cycle), out.write_port);
-  out.out.bytes = narrower_rate(
-      narrower_rate(out.out.bytes, global->write_bytes_per_cycle * global_cycle), out.read_port);
-  out.in.together = narrower_rate(out.in.together, global->read_bytes_per_cycle * global_cycle);
-  out.out.together = narrower_rate(out.out.together, global->write_bytes_per_cycle * global_cycle);
+  for (const MemoryPort& port : ports_of(*scratchpad)) {
+    const double rate = narrower_rate(width, port.bytes_per_cycle * scratchpad_cycle);
+    if (rate <= 0) continue;
+    for (size_t use = 0; use < kPortUses; ++use)
+      if (port.serves[use]) out.port_of[use] = static_cast<int>(out.ports.size());
+    out.ports.push_back(rate);
+  }
+  out.one_port = out.ports.size() == 1 && std::all_of(out.port_of.begin(), out.port_of.end(),
+                                                      [](int port) { return port == 0; });
+  const auto global_rate = [&](PortUse use) {
+    for (const MemoryPort& port : ports_of(*global))
+      if (port.serves[static_cast<size_t>(use)]) return port.bytes_per_cycle * global_cycle;
+    return 0.0;
+  };
+  // One port for both directions is as one bus for both.
+  for (const MemoryPort& port : ports_of(*global))
+    out.in_turns |= port.bytes_per_cycle > 0 &&
+                    port.serves[static_cast<size_t>(PortUse::copy_in)] &&
+                    port.serves[static_cast<size_t>(PortUse::copy_out)];
+  out.in.bytes = narrower_rate(narrower_rate(out.in.bytes, global_rate(PortUse::copy_out)),
+                               out.port_rate(PortUse::copy_in));
+  out.out.bytes = narrower_rate(narrower_rate(out.out.bytes, global_rate(PortUse::copy_in)),
+                                out.port_rate(PortUse::copy_out));
+  out.in.together = narrower_rate(out.in.together, global_rate(PortUse::copy_out));
+  out.out.together = narrower_rate(out.out.together, global_rate(PortUse::copy_in));
   out.port_banks = scratchpad->banks;
   out.port_bank_bytes = scratchpad->bank_bytes;
   out.banks = units.banks;

@@ -3,8 +3,10 @@
 // that works, of the unit that copies, and of the ways between the memories.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "stria/base/status.h"
 #include "stria/hwmodel/hardware_model.h"
@@ -42,9 +44,15 @@ struct StagedRates {
   double movers = 1;       // instances of the transfer unit that have a way
   bool in_turns = false;   // one instance, or one bus, moves in one direction at a time
   int64_t line_bytes = 0;  // global memory moves whole lines of so many; 0 = bytes
-  double read_port = 0,
-         write_port = 0;  // bytes of one scratchpad instance in a cycle; 0 = no limit
-  bool one_port = false;  // reads and writes share it
+  // Of one scratchpad instance: bytes in a cycle of each port that has a limit, and by PortUse
+  // which of them serves it; -1: no limit.
+  std::vector<double> ports;
+  std::array<int, kPortUses> port_of{-1, -1, -1, -1, -1, -1};
+  double port_rate(PortUse use) const {
+    const int port = port_of[static_cast<size_t>(use)];
+    return port < 0 ? 0 : ports[static_cast<size_t>(port)];
+  }
+  bool one_port = false;                        // for all uses
   int64_t port_banks = 0, port_bank_bytes = 0;  // of an instance
   int64_t banks = 1, bank_bytes = 0;
   // Picojoules of a byte that the unit reads or writes in the scratchpad. If the model gives no

@@ -9,7 +9,6 @@
 #include "stria/base/text.h"
 #include "stria/cost/block/part_choice.h"
 #include "stria/cost/block/tile.h"
-#include "stria/cost/block/unit_operation.h"
 
 namespace stria::cost {
 namespace {
@@ -35,6 +34,12 @@ StagedKernel::StagedKernel(const stripe::Block& block, std::vector<StagedTensor>
       shape_(block, positions(block, tiled_)),
       tensors_(std::move(tensors)),
       rates_(&rates) {
+  const BlockWork work = work_of(block);
+  for (const stripe::Refinement& ref : block.refs) {
+    if (ref.dir == stripe::RefDir::none) continue;
+    refs_.push_back(ref);
+    read_uses_.push_back(read_use(work, block, ref));
+  }
   std::vector<size_t> by_size(tensors_.size());
   std::iota(by_size.begin(), by_size.end(), size_t{0});
   std::stable_sort(by_size.begin(), by_size.end(),
@@ -76,9 +81,13 @@ Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
   }
   STRIA_ASSIGN(const double rest, operation_cycles(*rates.unit, work));
   out.least_operation_ += rest;
-  std::vector<double> once;
-  for (const StagedTensor& tensor : out.tensors_) once.push_back(static_cast<double>(tensor.bytes));
-  out.least_energy_ = out.energy(once, once);
+  std::vector<double> moved;
+  std::vector<Used> used;
+  for (size_t v = 0; v < out.tensors_.size(); ++v) {
+    moved.push_back(static_cast<double>(out.tensors_[v].bytes));
+    used.push_back(out.once(v, moved[v]));
+  }
+  out.least_energy_ = out.energy(moved, used);
   const std::vector<Move> whole = out.moves(out.tiled_.ranges());
   out.scratchpad_banks_ = out.places(whole, out.in_tiles({}));
   if (!out.scratchpad_banks_.empty() && !rates.spread)
@@ -89,7 +98,7 @@ Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
 double StagedKernel::lines(const Footprint& footprint) const {
   if (rates_->line_bytes <= 0) return footprint.bytes;
   const auto line = static_cast<double>(rates_->line_bytes);
-  return footprint.runs() * std::ceil(footprint.run_bytes / line) * line;
+  return footprint.runs * std::ceil(footprint.run_bytes / line) * line;
 }
 
 std::vector<StagedKernel::Move> StagedKernel::moves(const Tile& tile) const {
@@ -165,19 +174,20 @@ std::optional<StagedKernel::Missing> StagedKernel::missing(const Tile& tile) con
 // Cycles of the busiest port for one tile: the operands, and what is copied in and out meanwhile.
 double StagedKernel::ports(const std::vector<Move>& moves, const std::vector<size_t>& banks,
                            const ViewSet& transferred) const {
-  std::vector<double> reads(static_cast<size_t>(rates_->banks)), writes(reads.size());
+  std::vector<double> bytes(static_cast<size_t>(rates_->banks) * rates_->ports.size());
   for (size_t v = 0; v < moves.size(); ++v) {
+    const auto add = [&](size_t use, double moved) {
+      if (rates_->port_of[use] >= 0)
+        bytes[banks[v] * rates_->ports.size() + static_cast<size_t>(rates_->port_of[use])] += moved;
+    };
     const Move& move = moves[v];
-    const double moved = transferred[v] ? move.held : 0;
-    reads[banks[v]] += (move.reads ? move.operand : 0) + (move.writes ? moved : 0);
-    writes[banks[v]] += (move.writes ? move.operand : 0) + (move.reads ? moved : 0);
+    for (size_t use = 0; use < kPortUses; ++use) add(use, move.operand[use]);
+    if (transferred[v] && move.reads) add(static_cast<size_t>(PortUse::copy_in), move.held);
+    if (transferred[v] && move.writes) add(static_cast<size_t>(PortUse::copy_out), move.held);
   }
   double out = 0;
-  for (size_t bank = 0; bank < reads.size(); ++bank) {
-    const double read = rates_->read_port > 0 ? reads[bank] / rates_->read_port : 0,
-                 write = rates_->write_port > 0 ? writes[bank] / rates_->write_port : 0;
-    out = std::max(out, rates_->one_port ? read + write : std::max(read, write));
-  }
+  for (size_t n = 0; n < bytes.size(); ++n)
+    out = std::max(out, bytes[n] / rates_->ports[n % rates_->ports.size()]);
   return out;
 }
 
@@ -220,9 +230,9 @@ const StagedKernel::TileWork& StagedKernel::work(const Tile& tile,
   out.whole.assign(moves.size(), 1);
   out.in_part = out.whole;
   std::vector<int64_t> packed;
+  const BlockWork& work = shape_.work(part);
   for (size_t v = 0; v < moves.size(); ++v) {
-    // What moves for the tile is what one part of it has, if there is one part.
-    out.bytes.push_back(rates_->spread ? shape_.footprint(v, part).bytes : moves[v].held);
+    out.bytes.push_back(operand_bytes(*rates_->unit, work, refs_[v], shape_.footprint(v, part)));
     if (rates_->port_banks <= 1) continue;
     const auto conflicts = [&](int64_t stride_bytes) {
       return bank_conflicts(stride_bytes, rates_->port_banks, rates_->port_bank_bytes);
@@ -232,24 +242,35 @@ const StagedKernel::TileWork& StagedKernel::work(const Tile& tile,
     shape_.packed_strides(v, tile, packed);
     out.in_part[v] = conflicts(shape_.inner_stride(v, part, packed));
   }
-  const Result<double> cycles = operation_cycles(*rates_->unit, shape_.work(part));
+  const Result<double> cycles = operation_cycles(*rates_->unit, work);
   out.computes = std::ceil(cycles.value() - 1e-9) * rates_->unit_cycle;
   return out;
 }
 
 StagedKernel::Operation StagedKernel::operation(const TileWork& work, std::vector<Move>& moves,
-                                                const ViewSet& in_parts,
+                                                const Staging& staging,
                                                 const std::vector<size_t>& banks) const {
   const double parts = work.parts, rounds = work.rounds, computes = work.computes;
-  for (size_t v = 0; v < moves.size(); ++v)
-    moves[v].operand = parts * work.bytes[v] * (in_parts[v] ? work.in_part[v] : work.whole[v]);
+  for (size_t v = 0; v < moves.size(); ++v) {
+    const OperandBytes& bytes = work.bytes[v];
+    const double times = parts * (staging.in_parts[v] ? work.in_part[v] : work.whole[v]);
+    const bool goes_on = moves[v].reads || staging.steps > 1;
+    moves[v].operand = {};
+    const auto add = [&](PortUse use, double moved) {
+      moves[v].operand[static_cast<size_t>(use)] += times * moved;
+    };
+    add(read_uses_[v], bytes.read);
+    add(PortUse::sums, bytes.sums_inside + (goes_on ? bytes.sums_before : 0));
+    add(PortUse::results, bytes.written);
+  }
   const double port = ports(moves, banks, {});
   const double overhead = rates_->unit->overhead_cycles * rates_->unit_cycle;
   Operation out;
   out.parts = parts;
   out.part_takes = overhead + computes;
   out.port = port;
-  for (const Move& move : moves) out.part_bytes += move.operand / parts;
+  for (const Move& move : moves)
+    out.part_bytes += std::accumulate(move.operand.begin(), move.operand.end(), 0.0) / parts;
   out.takes = rounds * overhead + std::max(rounds * computes, port);
   // Tiles with fewer parts than there are instances run as a whole beside each other. Others fill
   // the instances.
@@ -266,7 +287,7 @@ StagedKernel::Operation StagedKernel::operation(const TileWork& work, std::vecto
 // Operands move as fast as they can (C7): while they do, nobody gets less of the port than another
 // one, unless it wants less (C6). After that the transfers have it alone.
 void StagedKernel::share_port(const Operation& operation, StagedTime& time) const {
-  const double port = rates_->read_port, transfer = narrower_rate(rates_->in.bytes, port);
+  const double port = rates_->ports[0], transfer = narrower_rate(rates_->in.bytes, port);
   double left = time.bring * transfer;  // bytes of the transfer
   double brings = 0, takes = 0, moving = 0;
   for (double parts_left = operation.parts; parts_left > 0; parts_left -= rates_->instances) {
@@ -317,7 +338,7 @@ StagedTime StagedKernel::all_in_scratchpad(double tiles, const TileWork& work,
   out.under_way = rates_->spread ? 1 : static_cast<int64_t>(std::min(out.tiles, rates_->instances));
   out.whole =
       transfers(parts, once, false, true).beside + transfers(parts, once, true, true).beside;
-  const Operation operation = this->operation(work, parts, {}, scratchpad_banks_);
+  const Operation operation = this->operation(work, parts, in_tiles({}), scratchpad_banks_);
   out.operation = operation.takes;
   const auto beside = static_cast<double>(out.under_way);
   out.period = std::max(operation.takes / beside, operation.port);
@@ -327,7 +348,7 @@ StagedTime StagedKernel::all_in_scratchpad(double tiles, const TileWork& work,
   used_.clear();
   for (size_t v = 0; v < parts.size(); ++v) {
     moved_.push_back(parts[v].whole);
-    used_.push_back(out.tiles * work.parts * work.bytes[v]);
+    used_.push_back(used(work, v, out.tiles, out.tiles));
   }
   out.energy_pj = energy(moved_, used_);
   out.cost = weighed(out.cycles, out.energy_pj);
@@ -349,7 +370,7 @@ StagedTime StagedKernel::tile_by_tile(const TileWork& work, const std::vector<Mo
   out.whole =
       transfers(parts, once, false, true).beside + transfers(parts, once, true, true).beside;
   const std::vector<size_t>& banks = places(parts, staging);
-  const Operation operation = this->operation(work, parts, staging.in_parts, banks);
+  const Operation operation = this->operation(work, parts, staging, banks);
   out.operation = operation.takes;
   const Transfers of_step = transfers(parts, has_steps ? each_step : each_tile, false, false),
                   of_results = transfers(parts, each_tile, true, false),
@@ -379,7 +400,7 @@ StagedTime StagedKernel::tile_by_tile(const TileWork& work, const std::vector<Mo
   for (size_t v = 0; v < parts.size(); ++v) {
     const double times = out.tiles * (each_step[v] ? out.steps : 1);
     moved_.push_back(staging.in_parts[v] ? times * parts[v].bytes : parts[v].whole);
-    used_.push_back(out.tiles * out.steps * work.parts * work.bytes[v]);
+    used_.push_back(used(work, v, out.tiles * out.steps, out.tiles));
   }
   out.energy_pj = energy(moved_, used_);
   out.cost = out.cycles;
@@ -414,13 +435,23 @@ double StagedKernel::late_start(const std::vector<Move>& parts, const Staging& s
   return catches_up ? 0 : std::clamp(together * one - time.bring, 0.0, time.operation);
 }
 
-double StagedKernel::energy(const std::vector<double>& moved,
-                            const std::vector<double>& used) const {
+StagedKernel::Used StagedKernel::once(size_t view, double bytes) const {
+  return {tiled_.views[view].reads() ? bytes : 0, tiled_.views[view].writes() ? bytes : 0};
+}
+
+StagedKernel::Used StagedKernel::used(const TileWork& work, size_t view, double operations,
+                                      double first) const {
+  const OperandBytes& bytes = work.bytes[view];
+  const double go_on = operations - (tiled_.views[view].reads() ? 0 : first);
+  return {work.parts * (operations * (bytes.read + bytes.sums_inside) + go_on * bytes.sums_before),
+          work.parts * operations * bytes.written};
+}
+
+double StagedKernel::energy(const std::vector<double>& moved, const std::vector<Used>& used) const {
   double out = 0;
   for (size_t v = 0; v < tiled_.views.size(); ++v) {
     const TiledView& view = tiled_.views[v];
-    if (view.reads()) out += used[v] * rates_->read_pj;
-    if (view.writes()) out += used[v] * rates_->write_pj;
+    out += used[v].read * rates_->read_pj + used[v].written * rates_->write_pj;
     if (tensors_[v].temporary) continue;
     if (view.reads()) out += moved[v] * rates_->in.pj;
     if (view.writes()) out += moved[v] * rates_->out.pj;
@@ -515,14 +546,16 @@ double StagedKernel::bound(const Tile& low, const Tile& high) const {
       (least_operation_ + tiles_of(tiled_, high) * rates_->unit->overhead_cycles) *
       rates_->unit_cycle / rates_->instances;
   double points = 1, in = 0, back = 0;
-  std::vector<double> used;
+  std::vector<double> moved;
+  std::vector<Used> used;
   for (const TiledBlock::Index& index : tiled_.indices) points *= static_cast<double>(index.range);
   for (size_t v = 0; v < tiled_.views.size(); ++v) {
     const TiledView& view = tiled_.views[v];
     const double bytes = std::min(static_cast<double>(tensors_[v].bytes),
                                   points * least_elements_of_point(view, low, high) *
                                       static_cast<double>(view.element_bytes));
-    used.push_back(bytes);
+    moved.push_back(bytes);
+    used.push_back(once(v, bytes));
     if (tensors_[v].temporary) continue;  // it may stay in the scratchpad
     if (view.reads()) in += bytes;
     if (view.writes()) back += bytes;
@@ -531,7 +564,8 @@ double StagedKernel::bound(const Tile& low, const Tile& high) const {
   back = rates_->out.together > 0 ? back / rates_->out.together : 0;
   // What the first tile reads comes before its operation, and what the last one writes goes after
   // that.
-  return weighed(std::max({operation + ends_bound(low), in, back}), energy(used, used)) * kRounding;
+  return weighed(std::max({operation + ends_bound(low), in, back}), energy(moved, used)) *
+         kRounding;
 }
 
 double StagedKernel::ends_bound(const Tile& low) const {

@@ -24,7 +24,8 @@
 // If the tile cuts reductions, the tiles that add to one part of the result are the steps of one
 // tile. The part of the result stays in the scratchpad until the last of them. What a step reads is
 // copied in while steps before it are at work; steps_under_way are so at once. One after the other
-// adds to the part, so that a tile's steps use one instance at a time.
+// adds to the part, so that a tile's steps use one instance at a time. All of them take the time of
+// one that reads the part; the first one takes no energy for that.
 //   period       of a tile with steps: so many operations and copy-ins of a step; and
 //                over the tiles under way: the first step's copy-in and operation, the longest of
 //                operation, copy-in, (copy-in + operation) / steps_under_way for each further one,
@@ -39,6 +40,7 @@
 // say. A simulation of all tiles finds this time or a little more.
 #pragma once
 
+#include <array>
 #include <bitset>
 #include <cstdint>
 #include <optional>
@@ -48,6 +50,7 @@
 #include "stria/base/status.h"
 #include "stria/cost/block/block_work.h"
 #include "stria/cost/block/tiled_block.h"
+#include "stria/cost/block/unit_operation.h"
 #include "stria/cost/search/tile_space.h"
 #include "stria/cost/staged/kernel_shape.h"
 #include "stria/cost/staged/staged_rates.h"
@@ -106,10 +109,11 @@ class StagedKernel {
  private:
   using ViewSet = std::bitset<kMostViews>;
   struct Move {
-    double bytes = 0;    // moved: whole lines
-    double held = 0;     // bytes in the scratchpad
-    double operand = 0;  // bytes over the port while the unit works, bank conflicts included
-    double whole = 0;    // bytes of the whole tensor
+    double bytes = 0;  // moved: whole lines
+    double held = 0;   // bytes in the scratchpad
+    double whole = 0;  // bytes of the whole tensor
+    // By PortUse: bytes over the ports while the unit works, bank conflicts included.
+    std::array<double, kPortUses> operand{};
     bool temporary = false;
     bool reads = false, writes = false;
   };
@@ -117,7 +121,7 @@ class StagedKernel {
   struct TileWork {
     double parts = 1, rounds = 1;        // of the tile; of parts on all instances
     double computes = 0;                 // cycles of one part
-    std::vector<double> bytes;           // by view: of one part
+    std::vector<OperandBytes> bytes;     // by view: of one part
     std::vector<double> whole, in_part;  // by view: bank conflicts of the whole tensor, of a tile
   };
   // What the unit does for one tile.
@@ -159,7 +163,7 @@ class StagedKernel {
   // `moves`: of the tile. Holds until the next call.
   const TileWork& work(const Tile& tile, const std::vector<Move>& moves) const;
   // Sets `operand` of each of `moves`.
-  Operation operation(const TileWork& work, std::vector<Move>& moves, const ViewSet& in_parts,
+  Operation operation(const TileWork& work, std::vector<Move>& moves, const Staging& staging,
                       const std::vector<size_t>& banks) const;
   // Sets operation, bring and take_away of `time` to what they are if all share one port.
   void share_port(const Operation& operation, StagedTime& time) const;
@@ -173,8 +177,15 @@ class StagedKernel {
   // What the first tile waits for the copy-in of the next ones.
   double late_start(const std::vector<Move>& parts, const Staging& staging,
                     const StagedTime& time) const;
+  // Bytes of a view that the unit reads and writes.
+  struct Used {
+    double read = 0, written = 0;
+  };
+  Used once(size_t view, double bytes) const;
+  // Of `operations`, of which `first` start their sums.
+  Used used(const TileWork& work, size_t view, double operations, double first) const;
   // Of copied tensors: `moved` bytes of each view altogether, `used` by the unit. In pJ.
-  double energy(const std::vector<double>& moved, const std::vector<double>& used) const;
+  double energy(const std::vector<double>& moved, const std::vector<Used>& used) const;
   // What energy makes of a cost.
   double weighed(double cycles, double energy_pj) const;
   // Not above what the first copy-in and the last copy-out of any tile take that is at least `low`.
@@ -193,8 +204,11 @@ class StagedKernel {
   mutable Places places_;
   mutable TileWork work_;
   mutable Tile part_;
-  mutable std::vector<Move> parts_;           // of the staging that is looked at
-  mutable std::vector<double> moved_, used_;  // bytes of its views
+  mutable std::vector<Move> parts_;       // of the staging that is looked at
+  mutable std::vector<double> moved_;     // bytes of its views
+  mutable std::vector<Used> used_;        // likewise
+  std::vector<stripe::Refinement> refs_;  // by view
+  std::vector<PortUse> read_uses_;        // by view: the use that reads are of
   std::vector<size_t> outputs_;  // tiled indices of what is written, by falling stride there
   std::vector<StagedTensor> tensors_;
   std::vector<std::vector<size_t>> orders_;  // in which views come tile by tile

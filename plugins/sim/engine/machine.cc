@@ -21,6 +21,19 @@ std::string name_of(const std::vector<UnitInstance>& ends) {
   return ends.size() > 1 ? to_string(ends[0]) + ", …" : to_string(ends[0]);
 }
 
+// "read SRAM[0]", "SRAM[0]" if it serves reads and writes, "first SRAM[0]" if it serves one use.
+std::string name_of_port(const MemoryPort& port, const std::string& memory) {
+  constexpr std::array<const char*, kPortUses> kNames = {"first",   "second",  "sums",
+                                                         "results", "copy_in", "copy_out"};
+  std::vector<std::string> names;
+  for (size_t use = 0; use < kPortUses; ++use)
+    if (port.serves[use]) names.emplace_back(kNames[use]);
+  if (names.size() == kPortUses) return memory;
+  if (port.serves == reading_uses()) return "read " + memory;
+  if (port.serves == writing_uses()) return "write " + memory;
+  return join(names, " ") + " " + memory;
+}
+
 }  // namespace
 
 Result<Machine> Machine::make(const HardwareModel& model) {
@@ -90,20 +103,17 @@ Result<Machine> Machine::make(const HardwareModel& model) {
     const auto width = [&](double port) {
       return banks > 0 && port > 0 ? std::min(banks, port) : std::max(banks, port);
     };
-    // Without widths of ports, the banks serve reads and writes alike.
-    const double read = width(unit.read_bytes_per_cycle), write = width(unit.write_bytes_per_cycle);
-    const bool shared =
-        banks > 0 && unit.read_bytes_per_cycle <= 0 && unit.write_bytes_per_cycle <= 0;
+    const std::vector<MemoryPort> all = ports_of(unit);
     for (int64_t i = 0; i < unit.count; ++i) {
       Ports ports;
-      const auto add = [&](Channel::Kind kind, const char* what, double bytes) {
-        if (bytes <= 0) return -1;
-        out.channels_.push_back({fmt::format("{}{}", what, to_string(UnitInstance{unit.name, i})),
-                                 kind, bytes / ticks, 0, 0});
-        return static_cast<int32_t>(out.channels_.size()) - 1;
-      };
-      ports.read = add(Channel::Kind::read_port, shared ? "" : "read ", read);
-      ports.write = shared ? ports.read : add(Channel::Kind::write_port, "write ", write);
+      for (const MemoryPort& port : all) {
+        const double bytes = width(port.bytes_per_cycle);
+        if (bytes <= 0) continue;
+        for (size_t use = 0; use < kPortUses; ++use)
+          if (port.serves[use]) ports.channels[use] = static_cast<int32_t>(out.channels_.size());
+        out.channels_.push_back({name_of_port(port, to_string(UnitInstance{unit.name, i})),
+                                 Channel::Kind::port, bytes / ticks, 0, 0});
+      }
       out.ports_[{unit.name, i}] = ports;
     }
   }
@@ -211,7 +221,7 @@ Result<Route> Machine::route(const UnitInstance& from, std::string_view unit_nam
       if (!model) return;
       if (!writes) way.latency_ticks += whole(model->latency_cycles, ticks_of(model->clock_mhz));
       const Ports has_ports = ports(at);
-      const int32_t channel = writes ? has_ports.write : has_ports.read;
+      const int32_t channel = has_ports.of(writes ? PortUse::copy_in : PortUse::copy_out);
       if (channel >= 0 &&
           std::find(way.channels.begin(), way.channels.end(), channel) == way.channels.end())
         way.channels.push_back(static_cast<uint32_t>(channel));

@@ -6,6 +6,7 @@
 // tick is a cycle.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -21,7 +22,7 @@ namespace stria::sim {
 
 // A channel is what transfers share: a bus, or a port of one memory instance.
 struct Channel {
-  enum class Kind { bus, read_port, write_port };
+  enum class Kind { bus, port };
   std::string name;  // "DRAM[0] -> DMA[0]", "read SRAM[3]"
   Kind kind = Kind::bus;
   double bytes_per_tick = 0;
@@ -70,9 +71,10 @@ class Machine {
 
   // not_found, with the nearest name.
   Result<uint32_t> execution_group(std::string_view unit) const;
-  // The channels of a memory instance's ports; -1: the port has no limit.
+  // The channels of a memory instance's ports, by PortUse; -1: there is no limit.
   struct Ports {
-    int32_t read = -1, write = -1;
+    std::array<int32_t, kPortUses> channels{-1, -1, -1, -1, -1, -1};
+    int32_t of(PortUse use) const { return channels[static_cast<size_t>(use)]; }
   };
   Ports ports(const UnitInstance& memory) const;
 

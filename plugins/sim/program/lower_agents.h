@@ -5,19 +5,15 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "engine/machine.h"
 #include "program/fragment.h"
+#include "program/held_views.h"
 #include "stria/base/status.h"
 #include "stria/stripe/block.h"
 
 namespace stria::sim {
-
-using IndexValues = std::map<std::string, int64_t>;
-using Memories = std::map<std::string, UnitInstance>;  // of refinements
 
 // What the tasks of other statements are, and where refinements lie; see lower_part.cc.
 struct StatementLowering {

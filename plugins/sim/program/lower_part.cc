@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
 #include "engine/unit_times.h"
+#include "program/held_views.h"
 #include "program/lower_agents.h"
 #include "stria/base/text.h"
 #include "stria/cost/block/unit_operation.h"
@@ -20,7 +22,7 @@ using stripe::Block;
 using stripe::RefDir;
 using stripe::Refinement;
 using stripe::Statement;
-using Point = std::map<std::string, int64_t>;  // values of indices
+using Point = IndexValues;
 
 constexpr double kMostPoints = 9007199254740992;
 
@@ -33,8 +35,8 @@ class Lowering {
 
   Status run(const Block& part) {
     std::vector<uint32_t> exit;  // of each statement
-    std::map<std::string, UnitInstance> memories;
-    for (const Refinement& ref : part.refs) memories[ref.into] = memory_of(ref, {}, nullptr);
+    Memories memories;
+    for (const Refinement& ref : part.refs) memories[ref.into] = view_of(part, ref, {}, nullptr);
     const bool by_deps = part.tags.has(stripe::tag::kDeps);
     for (size_t s = 0; s < part.stmts.size(); ++s) {
       statement_ = static_cast<uint32_t>(s);
@@ -130,30 +132,6 @@ class Lowering {
            });
   }
 
-  // The memory that a refinement lies in at a point of its block's indices. Without a location it
-  // is that of the view around it.
-  static UnitInstance memory_of(const Refinement& ref, const Point& point,
-                                const std::map<std::string, UnitInstance>* around) {
-    if (ref.location.empty()) {
-      if (around && ref.dir != RefDir::none) {
-        const auto at = around->find(ref.from);
-        if (at != around->end()) return at->second;
-      }
-      return {};
-    }
-    const stripe::LocationUnit& unit = ref.location.path.back();
-    return {unit.name, unit.units.size() == 1 ? value_at(unit.units[0], point) : 0};
-  }
-  // Indices that a point does not have are 0.
-  static int64_t value_at(const Affine& form, const Point& point) {
-    int64_t value = form.constant();
-    for (const auto& [name, coefficient] : form.terms()) {
-      const auto at = point.find(name);
-      if (at != point.end()) value += coefficient * at->second;
-    }
-    return value;
-  }
-
   // --- pieces of graphs
 
   uint32_t joined(TaskGraph& graph, const std::vector<uint32_t>& tasks) {
@@ -181,9 +159,8 @@ class Lowering {
 
   // --- statements
 
-  Result<Fragment> lower(const Block& around, const Statement& stmt,
-                         const std::map<std::string, UnitInstance>& memories, const Point& point,
-                         const std::string& unit) {
+  Result<Fragment> lower(const Block& around, const Statement& stmt, const Memories& memories,
+                         const Point& point, const std::string& unit) {
     if (const auto* special = stmt.special()) return lower_special(around, *special, memories);
     const Block* block = stmt.block();
     if (!block) return unsupported("a statement that is no block stands beside blocks");
@@ -199,14 +176,16 @@ class Lowering {
   }
 
   Result<Fragment> lower_special(const Block& around, const stripe::Special& special,
-                                 const std::map<std::string, UnitInstance>& memories) {
+                                 const Memories& memories) {
     if (special.outputs.empty()) return Fragment();  // a barrier: order alone
     const auto at = [&](const std::string& name) {
       const auto found = memories.find(name);
-      return found == memories.end() ? UnitInstance() : found->second;
+      return found == memories.end() ? UnitInstance() : found->second.memory;
     };
     const UnitInstance to = at(special.outputs[0]);
     const UnitInstance from = special.inputs.empty() ? to : at(special.inputs[0]);
+    for (const auto* names : {&special.inputs, &special.outputs})
+      if (!names->empty() && at((*names)[0]).name.empty()) return in_no_memory((*names)[0]);
     const Refinement* ref = around.find_ref(special.outputs[0]);
     if (!ref)
       return not_found("'{}' names '{}', which is not there", special.name, special.outputs[0]);
@@ -218,11 +197,15 @@ class Lowering {
         continue;
       }
       const auto bytes = static_cast<double>(ref->shape.span_bytes());
-      return transfer(unit, std::move(*route), special.name, {from, {bytes, bytes}},
-                      {{to, {bytes, bytes}}});
+      return transfer(unit, std::move(*route), special.name, {from, {bytes, bytes, 1}},
+                      {{to, {bytes, bytes, 1}}});
     }
     return why.ok() ? unsupported("'{}': the hardware model has no transfer unit", special.name)
                     : why;
+  }
+
+  static Status in_no_memory(const std::string& name) {
+    return invalid_argument("'{}' is in no memory: no pass has given it a location", name);
   }
 
   struct Side {
@@ -230,8 +213,7 @@ class Lowering {
     cost::Footprint footprint;
   };
 
-  Result<Fragment> lower_transfer(const Block& block,
-                                  const std::map<std::string, UnitInstance>& memories,
+  Result<Fragment> lower_transfer(const Block& block, const Memories& memories,
                                   const Point& point) {
     const stripe::LocationUnit& at = block.location.path.back();
     const TransferUnit& unit = *machine_.model().find_transfer(at.name);
@@ -247,8 +229,7 @@ class Lowering {
     for (const Refinement& ref : block.refs) {
       if (ref.dir == RefDir::none) continue;
       const Side side{memory_of(ref, point, &memories), cost::footprint_of(block, ref)};
-      if (side.memory.name.empty())
-        return invalid_argument("a transfer of '{}': it is in no memory", ref.from);
+      if (side.memory.name.empty()) return in_no_memory(ref.from);
       if (ref.dir == RefDir::in) {
         if (from)
           return unsupported("a transfer on '{}' reads '{}' and '{}': it can bring one", unit.name,
@@ -285,8 +266,12 @@ class Lowering {
     KindCounts counts;
     // A memory that moves lines moves whole ones.
     double bytes = from.footprint.bytes;
-    access(from.memory, from.footprint, false, counts, &bytes);
-    for (const Side& side : to) access(side.memory, side.footprint, true, counts, &bytes);
+    const auto count = [&](const Side& side, bool writes) {
+      count_access(machine_.model(), side.memory, side.footprint, side.footprint.bytes, writes, 1,
+                   counts, &bytes);
+    };
+    count(from, false);
+    for (const Side& side : to) count(side, true);
     kind.bytes = static_cast<uint64_t>(bytes);
     counts.pj_moving += bytes * unit.pj_per_byte;
     for (const Route::Way& way : route.ways) {
@@ -299,29 +284,10 @@ class Lowering {
     return alone(add_kind(std::move(kind), std::move(counts)));
   }
 
-  // Counts whole accesses of the memory. If it moves lines, `moved` grows to whole lines.
-  void access(const UnitInstance& at, const cost::Footprint& footprint, bool writes,
-              KindCounts& counts, double* moved) const {
-    const MemoryUnit* memory = machine_.model().find_memory(at.name);
-    if (!memory || footprint.bytes <= 0) return;
-    const int64_t width = std::max(memory->bank_bytes, memory->line_bytes);
-    double bytes = footprint.bytes, times = footprint.runs();
-    if (width > 0) {
-      times = footprint.runs() * std::ceil(footprint.run_bytes / static_cast<double>(width));
-      bytes = times * static_cast<double>(width);
-    }
-    if (moved && memory->line_bytes > 0) *moved = std::max(*moved, std::ceil(bytes));
-    KindCounts::Memory& count = counts.memories[to_string(at)];
-    (writes ? count.written_bytes : count.read_bytes) += bytes;
-    (writes ? count.writes : count.reads) += times;
-    counts.pj_memories += bytes * (writes ? memory->write_pj_per_byte : memory->read_pj_per_byte);
-  }
-
   // --- loops
 
-  Result<Fragment> lower_loop(const Block& block, std::map<std::string, UnitInstance> memories,
-                              Point point, const std::string& unit) {
-    std::map<std::string, UnitInstance> own;
+  Result<Fragment> lower_loop(const Block& block, Memories memories, Point point,
+                              const std::string& unit) {
     double points = 1;
     bool moves = false;  // locations inside differ from point to point
     std::set<std::string> names;
@@ -358,17 +324,22 @@ class Lowering {
     Fragment fragment;
     std::vector<Loop::Carried> carried;
   };
-  Result<Points> lower_point(const Block& block,
-                             const std::map<std::string, UnitInstance>& memories,
-                             const Point& point, const std::string& unit, bool in_order) {
-    std::map<std::string, UnitInstance> own;
-    for (const Refinement& ref : block.refs) own[ref.into] = memory_of(ref, point, &memories);
+  Result<Points> lower_point(const Block& block, const Memories& memories, const Point& point,
+                             const std::string& unit, bool in_order) {
+    Memories own;
+    for (const Refinement& ref : block.refs) own[ref.into] = view_of(block, ref, point, &memories);
     Points out;
     TaskGraph& graph = out.fragment.graph;
     std::vector<std::vector<uint32_t>> exits;
     std::vector<bool> waited(block.stmts.size(), false);
     for (size_t s = 0; s < block.stmts.size(); ++s) {
-      STRIA_ASSIGN(const Fragment step, lower(block, block.stmts[s], own, point, unit));
+      const std::vector<std::string> sums = continued_sums(block, s, own);
+      std::optional<Memories> changed;
+      if (!sums.empty()) changed = own;
+      for (const std::string& name : sums)
+        changed->at(name).points = std::numeric_limits<double>::infinity();
+      STRIA_ASSIGN(const Fragment step,
+                   lower(block, block.stmts[s], changed ? *changed : own, point, unit));
       std::vector<uint32_t> before;
       const auto wait_for = [&](size_t of) {
         waited[of] = true;
@@ -395,10 +366,9 @@ class Lowering {
   }
 
   // Points that differ in where they run, or in what they touch, stand one after another.
-  Result<Fragment> lower_points(const Block& block,
-                                const std::map<std::string, UnitInstance>& memories,
-                                const Point& point, const std::string& unit, uint64_t count,
-                                uint64_t depth, bool in_order) {
+  Result<Fragment> lower_points(const Block& block, const Memories& memories, const Point& point,
+                                const std::string& unit, uint64_t count, uint64_t depth,
+                                bool in_order) {
     Fragment out;
     std::vector<uint32_t> ends;
     std::vector<int64_t> at(block.idxs.size(), 0);
@@ -468,19 +438,15 @@ class Lowering {
   static bool sums_over_points(const Block& block, const std::set<std::string>& names) {
     for (const Refinement& ref : block.refs) {
       if (!ref.agg || ref.dir == RefDir::in) continue;
-      for (const std::string& name : names) {
-        bool moves = false;
-        for (const Affine& form : ref.access) moves = moves || form.uses(name);
-        if (!moves) return true;
-      }
+      for (const std::string& name : names)
+        if (!moves_with(ref, name)) return true;
     }
     return false;
   }
 
   // --- operations
 
-  Result<Fragment> lower_operation(const Block& block,
-                                   const std::map<std::string, UnitInstance>& memories, Point point,
+  Result<Fragment> lower_operation(const Block& block, const Memories& memories, Point point,
                                    const std::string& unit) {
     if (unit.empty())
       return unsupported("it runs nowhere: the hardware model has no execution unit");
@@ -522,9 +488,8 @@ class Lowering {
     }
   }
 
-  Result<uint32_t> operation_kind(const Block& block,
-                                  const std::map<std::string, UnitInstance>& memories,
-                                  const Point& point, uint32_t group, int64_t instance,
+  Result<uint32_t> operation_kind(const Block& block, const Memories& memories, const Point& point,
+                                  uint32_t group, int64_t instance,
                                   const std::set<std::string>& fixed) {
     const ExecutionUnit& unit = *machine_.model().find_executor(machine_.groups()[group].unit);
     const cost::BlockWork work = cost::work_of(block, fixed);
@@ -549,47 +514,74 @@ class Lowering {
       else
         counts.unpriced[operation] += times;
     }
-    std::map<uint32_t, double> beside;                    // bytes by port
-    std::map<std::vector<uint32_t>, double> from_global;  // bytes by channels
+    Flows flows;
     for (const Refinement& ref : block.refs) {
-      if (ref.dir == RefDir::none) continue;
-      const UnitInstance memory = memory_of(ref, point, &memories);
-      if (memory.name.empty()) continue;
       const auto accesses = work.accesses.find(ref.into);
-      const double loads = accesses == work.accesses.end() ? 0 : accesses->second.loads;
-      const double stores = accesses == work.accesses.end() ? 0 : accesses->second.stores;
-      const bool global = is_global(memory, unit.name);
-      for (const bool writes : {false, true}) {
-        if ((writes ? stores : loads) <= 0) continue;
-        cost::Footprint bytes = cost::footprint_of(block, ref, fixed);
-        if (global) {
-          // Each access moves on its own.
-          bytes.run_bytes = static_cast<double>(byte_size(ref.shape.type));
-          bytes.bytes = (writes ? stores : loads) * bytes.run_bytes;
-          double moved = bytes.bytes;
-          access(memory, bytes, writes, counts, &moved);
-          STRIA_ASSIGN(std::vector<uint32_t> channels, machine_.global_channels(memory, writes));
-          for (uint32_t channel : channels)
-            counts.pj_moving += moved * machine_.channels()[channel].pj_per_byte;
-          from_global[std::move(channels)] += moved;
-          counts.global_operands[fmt::format("{} in {}", ref.from, to_string(memory))] += moved;
-          continue;
-        }
-        // The unit keeps what it needs of an operand: each element moves once. A sum that is only
-        // written starts from nothing.
-        if (!writes && ref.dir == RefDir::out) continue;
-        access(memory, bytes, writes, counts, nullptr);
-        const Machine::Ports ports = machine_.ports(memory);
-        const int32_t port = writes ? ports.write : ports.read;
-        if (port >= 0)
-          beside[static_cast<uint32_t>(port)] += bytes.bytes * conflicts_of(block, ref, memory);
+      if (ref.dir == RefDir::none || accesses == work.accesses.end()) continue;
+      const UnitInstance memory = memory_of(ref, point, &memories);
+      if (memory.name.empty()) return in_no_memory(ref.from);
+      const cost::Footprint footprint = cost::footprint_of(block, ref, fixed);
+      // Points that add to the same elements: 0 if the operation alone does.
+      double before = points_before(ref, &memories);
+      for (const std::string& name : fixed)
+        if (ref.agg && !moves_with(ref, name))
+          before = std::max(1.0, before) * static_cast<double>(block.find_index(name)->range);
+      if (is_global(memory, unit.name)) {
+        STRIA_RETURN_IF_ERROR(
+            global_operand(ref, memory, accesses->second, footprint, before, counts, flows));
+        continue;
       }
+      // The unit keeps what it needs of an operand.
+      const cost::OperandBytes bytes = cost::operand_bytes(unit, work, ref, footprint);
+      const auto move = [&](double moved, bool writes, PortUse use, double part) {
+        if (moved <= 0 || part <= 0) return;
+        count_access(machine_.model(), memory, footprint, moved, writes, part, counts, nullptr);
+        if (const int32_t port = machine_.ports(memory).of(use); port >= 0)
+          flows.beside[static_cast<uint32_t>(port)] += moved * conflicts_of(block, ref, memory);
+      };
+      move(bytes.read, false, cost::read_use(work, block, ref), 1);
+      move(bytes.sums_inside, false, PortUse::sums, 1);
+      // All points of a loop take the same time. The first one of a sum has nothing to read.
+      move(bytes.sums_before, false, PortUse::sums, before > 0 ? 1 - 1 / before : 0);
+      move(bytes.written, true, PortUse::results, 1);
     }
-    for (const auto& [port, bytes] : beside)
+    for (const auto& [port, bytes] : flows.beside)
       kind.flows.push_back({{port}, static_cast<uint64_t>(std::ceil(bytes))});
-    for (const auto& [channels, bytes] : from_global)
+    for (const auto& [channels, bytes] : flows.from_global)
       kind.flows.push_back({channels, static_cast<uint64_t>(std::ceil(bytes))});
     return add_kind(std::move(kind), std::move(counts));
+  }
+
+  struct Flows {
+    std::map<uint32_t, double> beside;                    // bytes by port
+    std::map<std::vector<uint32_t>, double> from_global;  // bytes by channels
+  };
+
+  // (C8) Each access moves on its own. The first one to an element that starts here reads nothing.
+  Status global_operand(const Refinement& ref, const UnitInstance& memory,
+                        const cost::BlockWork::Accesses& accesses, const cost::Footprint& touched,
+                        double before, KindCounts& counts, Flows& flows) {
+    const auto element = static_cast<double>(byte_size(ref.shape.type));
+    for (const bool writes : {false, true}) {
+      double times = writes ? accesses.stores : accesses.loads, part = 1;
+      if (ref.agg && !writes) {
+        const double starts = std::min(times, touched.bytes / element);
+        if (before > 1)
+          part = 1 - starts / before / times;
+        else
+          times -= starts;
+      }
+      if (times <= 0) continue;
+      double moved = times * element;
+      count_access(machine_.model(), memory, {moved, element, times}, moved, writes, part, counts,
+                   &moved);
+      STRIA_ASSIGN(std::vector<uint32_t> channels, machine_.global_channels(memory, writes));
+      for (uint32_t channel : channels)
+        counts.pj_moving += part * moved * machine_.channels()[channel].pj_per_byte;
+      flows.from_global[std::move(channels)] += moved;
+      counts.global_operands[fmt::format("{} in {}", ref.from, to_string(memory))] += moved;
+    }
+    return {};
   }
 
   // Is the memory a global one for the unit? A unit on buses is beside the memories that a bus
@@ -630,7 +622,8 @@ class Lowering {
              const std::string& unit) { return lower(around, stmt, memories, point, unit); },
       [](const Block& block, const Point& point, const Memories& around) {
         Memories own;
-        for (const Refinement& ref : block.refs) own[ref.into] = memory_of(ref, point, &around);
+        for (const Refinement& ref : block.refs)
+          own[ref.into] = view_of(block, ref, point, &around);
         return own;
       },
       [this](TaskGraph& graph, const std::vector<uint32_t>& tasks) {

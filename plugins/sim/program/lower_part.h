@@ -19,26 +19,11 @@
 #include <vector>
 
 #include "engine/task_graph.h"
+#include "program/kind_counts.h"
 #include "stria/base/status.h"
-#include "stria/cost/block/block_work.h"
 #include "stria/stripe/block.h"
 
 namespace stria::sim {
-
-// What a task of a kind does, for energy and reports.
-struct KindCounts {
-  std::map<std::string, double> operations;  // "mac.i8": how many
-  struct Memory {
-    double read_bytes = 0, written_bytes = 0;  // in whole accesses
-    double reads = 0, writes = 0;              // accesses
-  };
-  std::map<std::string, Memory> memories;  // "SRAM[0]"
-  std::map<std::string, double> unpriced;  // operations whose energy the model does not say
-  // Operands that a unit works on in global memory, access by access, as "K in DRAM[0]": bytes that
-  // move.
-  std::map<std::string, double> global_operands;
-  double pj_operations = 0, pj_memories = 0, pj_moving = 0;
-};
 
 struct LoweredPart {
   TaskGraph graph;

@@ -43,6 +43,18 @@ void append(Timeline& to, Timeline&& piece) {
   to.tasks.insert(to.tasks.end(), piece.tasks.begin(), piece.tasks.end());
 }
 
+// The channels that a transfer passes on whatever instance: of several ways, those that all have.
+std::vector<uint32_t> certain_channels(const TaskKind& kind) {
+  const std::vector<Route::Way>& ways = kind.route.ways;
+  if (kind.instance >= 0) return ways[static_cast<size_t>(kind.instance)].channels;
+  std::vector<uint32_t> out = ways[0].channels;
+  for (const Route::Way& way : ways)
+    std::erase_if(out, [&](uint32_t channel) {
+      return std::find(way.channels.begin(), way.channels.end(), channel) == way.channels.end();
+    });
+  return out;
+}
+
 }  // namespace
 
 uint64_t peak_window(const Machine& machine) {
@@ -59,11 +71,8 @@ uint64_t least_ticks(const Machine& machine, const LoweredPart& lowered) {
     if (kind.work == TaskKind::Work::join) continue;
     const double times = lowered.tasks[k];
     work[kind.group] += times * static_cast<double>(least_ticks_alone(machine, kind));
-    // If it may go several ways, none of their channels is certain.
-    if (kind.work == TaskKind::Work::transfer &&
-        (kind.instance >= 0 || machine.groups()[kind.group].count == 1))
-      for (uint32_t channel :
-           kind.route.ways[static_cast<size_t>(std::max(0, kind.instance))].channels)
+    if (kind.work == TaskKind::Work::transfer)
+      for (uint32_t channel : certain_channels(kind))
         bytes[channel] += times * static_cast<double>(kind.bytes);
     for (const Flowing& flow : kind.flows)
       for (uint32_t channel : flow.channels)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "report/simulation_report.h"
@@ -62,7 +63,10 @@ ordered_json memories_json(const PartSimulation& run) {
       sum.writes += times[k] * memory.writes;
     }
   ordered_json out = ordered_json::array();
-  for (const auto& [name, sum] : sums) {
+  for (auto& [name, sum] : sums) {
+    // The means of tasks that do not do the same add up to whole numbers, but for rounding.
+    for (double* count : {&sum.read_bytes, &sum.written_bytes, &sum.reads, &sum.writes})
+      *count = std::round(*count);
     const MemoryUnit& memory = *run.machine.model().find_memory(name.substr(0, name.find('[')));
     out.push_back({{"name", name},
                    {"read_bytes", sum.read_bytes},

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "engine/simulate.h"
 #include "program/part_simulation.h"
 #include "stria/cost/block/unit_operation.h"
 #include "stria/hwmodel/hardware_model.h"
 #include "stria/stripe/text/parser.h"
+#include "validate/dataflow_cases.h"
 #include "validate/mapped_convolutions.h"
 #include "validate/slides_convolution.h"
 
@@ -26,6 +28,8 @@ class Cases {
 
   Result<std::vector<ValidationCase>> run() {
     systolic();
+    STRIA_ASSIGN(std::vector<ValidationCase> dataflows, dataflow_cases());
+    std::move(dataflows.begin(), dataflows.end(), std::back_inserter(out_));
     STRIA_RETURN_IF_ERROR(convolution());
     STRIA_RETURN_IF_ERROR(mapped());
     STRIA_RETURN_IF_ERROR(buses());
@@ -235,7 +239,8 @@ class Cases {
           operation.group = conv;
           operation.compute_ticks = 10;
           operation.flows = {
-              {{static_cast<uint32_t>(machine.ports({"SRAM", memory}).read)}, 16 * 512}};
+              {{static_cast<uint32_t>(machine.ports({"SRAM", memory}).of(PortUse::first))},
+               16 * 512}};
           reads.kinds.push_back(std::move(operation));
           reads.add(static_cast<uint32_t>(reads.kinds.size()) - 1, {});
         }
@@ -336,7 +341,8 @@ class Cases {
       operation.work = TaskKind::Work::operation;
       STRIA_ASSIGN(operation.group, machine.execution_group("CONV"));
       operation.compute_ticks = static_cast<uint64_t>(cycles);
-      operation.flows = {{{static_cast<uint32_t>(machine.ports({"SRAM", 0}).read)}, bytes}};
+      operation.flows = {
+          {{static_cast<uint32_t>(machine.ports({"SRAM", 0}).of(PortUse::first))}, bytes}};
       graph.kinds = {operation};
       graph.add(0, {});
       STRIA_ASSIGN(const Timeline timeline, simulate(machine, graph));

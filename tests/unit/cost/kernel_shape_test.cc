@@ -102,6 +102,7 @@ TEST(KernelShape, IsWhatTheBlockWithTheRangesOfATileIs) {
         const Footprint is = shape.footprint(v, tile), expected = footprint_of(probe, ref);
         ASSERT_EQ(is.bytes, expected.bytes) << where() << ref.into;
         ASSERT_EQ(is.run_bytes, expected.run_bytes) << where() << ref.into;
+        ASSERT_EQ(is.runs, expected.runs) << where() << ref.into;
         ASSERT_EQ(shape.inner_stride(v, tile), inner_stride_bytes(probe, ref.into))
             << where() << ref.into;
         std::vector<int64_t> packed;

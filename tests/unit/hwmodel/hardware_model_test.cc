@@ -254,6 +254,32 @@ constexpr const char* kMicroKernel =
     "A": {"type": "fp32", "dims": ["m", "k"], "home": "DRAM", "strides": {"k": 1}, "align_bytes": 32},
     "C": {"type": "fp32", "dims": ["m"], "home": "DRAM", "written": true}}}}}}})";
 
+TEST(HardwareModel, PortsServeEachUseOnce) {
+  auto model = load_hardware_model({"m.json", R"({"mem_units": {
+    "M": {"ports": [{"bytes_per_cycle": 8, "serves": ["first", "results"]}, {"serves": ["copy_in"]}]},
+    "N": {"read_bytes_per_cycle": 2}, "O": {"banks": 4, "bank_bytes": 8}}})"});
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  const MemoryUnit& m = *model->find_memory("M");
+  ASSERT_EQ(m.ports.size(), 2u);
+  EXPECT_EQ(m.ports[0].bytes_per_cycle, 8);
+  EXPECT_EQ(m.ports[0].serves, (std::array{true, false, false, true, false, false}));
+  EXPECT_EQ(ports_of(*model->find_memory("N"))[0].serves, reading_uses());
+  EXPECT_EQ(ports_of(*model->find_memory("N"))[1].serves, writing_uses());
+  EXPECT_EQ(ports_of(*model->find_memory("O")).size(), 1u);
+  const auto of = [](const std::string& memory) {
+    return failure("{\"mem_units\": {\"M\": {" + memory + "}}}");
+  };
+  EXPECT_THAT(of(R"("ports": [{"serves": ["reads", "first"]}])"),
+              HasSubstr("/mem_units/M/ports/0/serves/1: 'first' has a port already"));
+  EXPECT_THAT(of(R"("ports": [{"serves": ["result"]}])"),
+              HasSubstr("this is \"result\", did you mean 'results'?"));
+  EXPECT_THAT(of(R"("ports": [{"bytes_per_cycle": 1}])"),
+              HasSubstr("/mem_units/M/ports/0/serves: must be a list of uses such as \"reads\""));
+  EXPECT_THAT(of(R"("ports": [{"serves": ["reads"]}], "read_bytes_per_cycle": 2)"),
+              HasSubstr("'ports' says what reads and writes have"));
+  EXPECT_THAT(of(R"("ports": 3)"), HasSubstr("/mem_units/M/ports: must be a list"));
+}
+
 TEST(HardwareModel, MicroKernels) {
   const HardwareModel model = load_hardware_model({"m.json", kMicroKernel}).value();
   const Instruction& product = model.executors.at(0).instructions.at(0);

@@ -144,7 +144,7 @@ TEST(ModelFiles, TheSlidesAcceleratorFollowsItsParameters) {
   ASSERT_EQ(model.buses.size(), 6u);
   EXPECT_EQ(model.buses[3].sinks.back(), (UnitInstance{"SRAM", 2}));
   EXPECT_EQ(model.origins().at("/exec_units/CONV/count").to_string(),
-            "stripe_slides.json:33, --set NUM_CONV");
+            "stripe_slides.json:39, --set NUM_CONV");
   // A larger bank costs more energy, between those of the table.
   const HardwareModel large = loaded(file, {{"SRAM_SIZE_KIB", "1024"}});
   EXPECT_DOUBLE_EQ(large.find_memory("SRAM")->read_pj_per_byte, 14.0 / 8);

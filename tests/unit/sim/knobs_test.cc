@@ -185,7 +185,9 @@ TEST(Knobs, EachLeafOfTheModelMattersOrIsDeclaredInert) {
       {full_model(false), pipeline("slides_spread")},
       {model_of("slides_systolic", {{"SRAM_SIZE_KIB", "256"}}, "CONV", "DSP"),
        pipeline("scratchpad")},
-      {model_of("tpu_like", {{"UB_KIB", "64"}, {"ROWS", "8"}, {"COLS", "16"}}, "MXU", "VPU"),
+      {model_of("tpu_like",
+                {{"UB_KIB", "64"}, {"ROWS", "8"}, {"COLS", "16"}, {"ACCUMULATORS", "64"}}, "MXU",
+                "VPU"),
        pipeline("scratchpad")},
       {model_of("eyeriss_like", {{"ROWS", "2"}, {"COLS", "3"}, {"GLB_KIB", "8"}}, "PE", "PE"),
        pipeline("scratchpad")}};

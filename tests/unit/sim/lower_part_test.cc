@@ -273,7 +273,7 @@ HardwareModel slides(int64_t convs, const std::string& duplex = "") {
   const std::string path = STRIA_SOURCE_DIR "/hwmodels/templates/stripe_slides.json";
   std::string text = read_file(path).value();
   if (!duplex.empty()) {
-    const std::string unit = "\"DMA\": {\"count\": 1,";
+    const std::string unit = "\"DMA\": {";
     text.replace(text.find(unit), unit.size(), unit + " \"duplex\": \"" + duplex + "\",");
   }
   auto model = load_hardware_model(

@@ -71,10 +71,10 @@ RandomGraph random_graph(uint32_t seed) {
     }
     if (kind.work == TaskKind::Work::operation) {
       kind.overhead_ticks = random.pick(0, 4);
-      const Machine::Ports ports =
-          out.machine.ports({"SRAM", static_cast<int64_t>(random.pick(0, 1))});
-      if (ports.read >= 0 && random.one_in(3))
-        kind.flows.push_back({{static_cast<uint32_t>(ports.read)}, bytes});
+      const UnitInstance memory{"SRAM", static_cast<int64_t>(random.pick(0, 1))};
+      const int32_t port = out.machine.ports(memory).of(PortUse::first);
+      if (port >= 0 && random.one_in(3))
+        kind.flows.push_back({{static_cast<uint32_t>(port)}, bytes});
     }
     kind.pj = static_cast<double>(random.pick(0, 1000)) / 7;
     out.graph.kinds.push_back(std::move(kind));

@@ -148,7 +148,7 @@ TEST(Simulate, OperationsShareThePortsOfAMemory) {
       if (memory.name == "SRAM") memory.read_bytes_per_cycle = 16;
     Machine machine = Machine::make(hw).value();
     const auto port = [&](int64_t i) {
-      return static_cast<uint32_t>(machine.ports({"SRAM", i}).read);
+      return static_cast<uint32_t>(machine.ports({"SRAM", i}).of(PortUse::first));
     };
     for (int64_t other : {0, 1}) {
       TaskGraph graph;
@@ -287,9 +287,8 @@ class RandomGraph {
     }
     if (out.work != TaskKind::Work::operation) return out;
     out.overhead_ticks = pick(0, 4);
-    const Machine::Ports ports = machine.ports({"SRAM", sram});
-    if (ports.read >= 0 && pick(0, 1))
-      out.flows.push_back({{static_cast<uint32_t>(ports.read)}, bytes});
+    const int32_t port = machine.ports({"SRAM", sram}).of(PortUse::first);
+    if (port >= 0 && pick(0, 1)) out.flows.push_back({{static_cast<uint32_t>(port)}, bytes});
     if (pick(0, 3) == 0)
       out.flows.push_back({machine.global_channels({"DRAM", 0}, pick(0, 1) == 0).value(),
                            pick(least_bytes_, most_bytes_)});

@@ -21,6 +21,7 @@ namespace {
 struct Case {
   const char *model, *pipeline, *step;
   TemplateSettings settings;
+  const char *from = "", *to = "";  // a piece of the model that is replaced
 };
 
 double number_after(const std::string& text, const std::string& what) {
@@ -30,6 +31,8 @@ double number_after(const std::string& text, const std::string& what) {
 
 TEST(StagedTime, IsWhatTheSimulatorFinds) {
   static const EvaluateIntrinsic evaluator = evaluate;
+  const char* const kRates =
+      R"("read_bytes_per_cycle": {{ ROWS }}, "write_bytes_per_cycle": {{ COLS }},)";
   const Case cases[] = {
       {"stripe_slides", "slides", "bank_CONV", {}},
       {"stripe_slides", "slides", "bank_CONV", {{"DRAM_BYTES", "4"}}},
@@ -42,6 +45,24 @@ TEST(StagedTime, IsWhatTheSimulatorFinds) {
        {{"UB_KIB", "256"}, {"ROWS", "32"}, {"COLS", "16"}}},
       {"stripe_slides", "scratchpad", "tile_products", {{"SRAM_SIZE_KIB", "16"}}},
       {"slides_systolic", "scratchpad", "tile_products", {{"SRAM_SIZE_KIB", "32"}}},
+      // Sums that leave the array after each fold; few accumulators.
+      {"slides_systolic", "scratchpad", "tile_products", {{"ACCUMULATORS", "0"}}},
+      {"slides_systolic", "scratchpad", "tile_products", {{"ACCUMULATORS", "40"}}},
+      // A port for all; ports by operand.
+      {"tpu_like",
+       "scratchpad",
+       "tile_products",
+       {{"UB_KIB", "256"}, {"ROWS", "32"}, {"COLS", "32"}},
+       kRates,
+       R"("ports": [{"bytes_per_cycle": 64, "serves": ["reads", "writes"]}],)"},
+      {"tpu_like",
+       "scratchpad",
+       "tile_products",
+       {{"UB_KIB", "256"}, {"ROWS", "32"}, {"COLS", "32"}},
+       kRates,
+       R"("ports": [{"bytes_per_cycle": 16, "serves": ["first", "copy_in"]},
+                    {"bytes_per_cycle": 8, "serves": ["second", "results"]},
+                    {"bytes_per_cycle": 32, "serves": ["copy_out"]}],)"},
       {"eyeriss_like", "scratchpad", "tile_products", {}}};
   const std::pair<const char*, std::map<std::string, tile::TensorType>> programs[] = {
       {"function (A[M, K], B[K, N]) -> (C) { C[i, j : M, N] = +(A[i, k] * B[k, j]); }",
@@ -56,7 +77,15 @@ TEST(StagedTime, IsWhatTheSimulatorFinds) {
                         passes = STRIA_SOURCE_DIR "/plugins/sim/passes/" +
                                  std::string(one.pipeline) + ".json";
       SCOPED_TRACE(hw + ": " + text);
-      auto model = load_hardware_model({hw, read_file(hw).value()}, one.settings);
+      std::string text_of_model = read_file(hw).value();
+      const std::string from = one.from;
+      const size_t at = text_of_model.find(from);
+      ASSERT_NE(at, std::string::npos) << from;
+      text_of_model.replace(at, from.size(), one.to);
+      // And the line that says where it is from.
+      if (const size_t line = text_of_model.find("\"read_bytes_per_cycle\": \""); !from.empty())
+        text_of_model.erase(line, text_of_model.find('\n', line) - line);
+      auto model = load_hardware_model({hw, text_of_model}, one.settings);
       ASSERT_TRUE(model.ok()) << model.status().to_string();
       auto steps =
           parse_pipeline({passes, read_file(passes).value()}, {}, *model, passes::pass_registry());

@@ -122,7 +122,7 @@ TEST(TimingRules, C7OperandsOfSeveralOperationsShareAPort) {
   for (MemoryUnit& memory : model.memories)
     if (memory.name == "SRAM") memory.read_bytes_per_cycle = 16;
   Machine machine = Machine::make(model).value();
-  const auto port = static_cast<uint32_t>(machine.ports({"SRAM", 0}).read);
+  const auto port = static_cast<uint32_t>(machine.ports({"SRAM", 0}).of(PortUse::first));
   TaskGraph graph;
   TaskKind kind = operation(machine, "CONV", 50);
   kind.flows = {{{port}, 16 * 640}};

@@ -121,9 +121,7 @@ Outcome check_results(const Compilation& compilation, const std::vector<HostTens
   for (const OutputCheck& check : checks) {
     std::printf("%s\n", describe_check(check).c_str());
     if (!check.report.passed() && wrong.empty()) wrong = check.report.worst_text;
-    if (check.report.skipped * 100 >= check.report.compared && check.report.skipped > 0)
-      print_message(
-          fmt::format("check {}: 1% or more of the elements could not be decided", check.name));
+    if (const std::string few = describe_many_undecided(check); !few.empty()) print_message(few);
   }
   if (events.division_by_zero > 0)
     std::fprintf(stderr, "stria: %lld integer divisions by zero gave 0\n",

@@ -222,6 +222,7 @@ Outcome run_values(const Compilation& compilation, const sim::PartOrder& order,
   std::string wrong;
   for (const OutputCheck& check : checks) {
     std::printf("%s\n", describe_check(check).c_str());
+    if (const std::string few = describe_many_undecided(check); !few.empty()) print_message(few);
     if (!check.report.passed() && wrong.empty()) wrong = check.report.worst_text;
   }
   if (wrong.empty()) return Outcome();
