@@ -189,8 +189,9 @@ TEST_F(LongPrograms, MessagesAreShort) {
       "bytes left out");
   expect_short_message(2, {"compile", "a.tile", "--device", word, "--shape", "A=2", "-o", "-"},
                        "the limit is");
-  const std::string name(16'000, 'n');
-  expect_short_message(3, {"compile", "a.tile", "--device", name, "--shape", "A=2", "-o", "-"}, "");
+  const std::string device(16'000, 'n');
+  expect_short_message(3, {"compile", "a.tile", "--device", device, "--shape", "A=2", "-o", "-"},
+                       "");
   expect_short_message(
       1, {"compile", word.substr(0, 200) + ".tile", "--device", "reference", "-o", "-"}, "");
   // An option of a pass, 10 MB long.
