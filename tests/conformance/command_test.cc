@@ -55,9 +55,21 @@ class ConformCommand : public BesidePlugins {
 
 TEST_F(ConformCommand, WhatIsNoPluginIsOneError) {
   fs::create_directories(files_.path("empty"));
+  // A project, before and after its build, and the build.
+  for (const char* folder :
+       {"sources", "project/target/plugins/acme", "build/lib/stria/plugins/acme"})
+    fs::create_directories(files_.path(folder));
+  files_.write("sources/CMakeLists.txt", "");
+  files_.write("sources/plugin.json", "{}");
+  files_.write("project/Cargo.toml", "");
+  files_.write("project/target/plugins/acme/plugin.json", "{}");
+  files_.write("build/lib/stria/plugins/acme/plugin.json", "{}");
   for (const auto& [what, said] : {std::pair{"nowhere", "'nowhere' is no folder of a plugin"},
                                    {"plus_one.tile", "is no folder of a plugin: it is a file"},
-                                   {"empty", "it has no plugin.json"}}) {
+                                   {"empty", "it has no plugin.json"},
+                                   {"sources", "'sources' has the sources of a plugin"},
+                                   {"project", "; 'project/target/plugins/acme' is one"},
+                                   {"build", "; 'build/lib/stria/plugins/acme' is one"}}) {
     const Ended ended = conform(what);
     EXPECT_EQ(ended.code, 1) << what;
     EXPECT_THAT(ended.err, HasSubstr(said));
@@ -113,7 +125,7 @@ TEST_F(ConformCommand, InterruptedItLeavesNothing) {
         end_to_end::words("conform " + directory + " --level 2 --jobs 2"), in_own_scratch());
     // Its children are at work.
     for (int i = 0; i < 3000 && processes() < 2; ++i) ::usleep(10'000);
-        ::kill(child, number);
+    ::kill(child, number);
     const Ended ended = files_.end(child);
     EXPECT_TRUE(ended.signal == number || ended.code == 128 + number)
         << ended.code << " " << ended.signal << ended.err;

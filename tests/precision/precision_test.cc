@@ -230,8 +230,13 @@ class Sweep {
     for (size_t i = 0; i < call_.operands.size(); ++i)
       types[names[i]] = {call_.operands[i], {count}};
     CompileOptions options;
+    // The simulator asks of each tensor where it is.
     if (!target_.lanes)
-      options.pipeline = {"without lanes", R"([{"name": "agg_init", "agg_init": {}}])"};
+      options.pipeline = {"without lanes", target_.device.info().plugin == "sim"
+                                               ? R"([{"agg_init": {}},
+                    {"locate_memory": {"reqs": ["program"], "loc": {"name": "DRAM"}}},
+                    {"locate_memory": {"reqs": ["main"], "loc": {"name": "DRAM"}}}])"
+                                               : R"([{"name": "agg_init", "agg_init": {}}])"};
     STRIA_ASSIGN(executable_, target_.device.compile(program, types, options));
     for (DataType type : call_.operands) {
       STRIA_ASSIGN(Tensor tensor, target_.device.create_tensor(type, {count}));

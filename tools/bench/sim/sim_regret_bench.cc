@@ -69,7 +69,7 @@ class Sweep {
         step["autotile"]["max_total_bytes"] = machine_.traffic_bytes;
         // What other costs alone have is refused.
         for (const char* other :
-             {"unit", "transfer", "global", "spread", "may_spread", "banks", "bank_KiB"})
+             {"unit", "or_unit", "transfer", "global", "spread", "may_spread", "banks", "bank_KiB"})
           step["autotile"].erase(other);
       }
       if (candidates) step["autotile"]["explain_top"] = most_;

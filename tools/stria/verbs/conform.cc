@@ -171,6 +171,29 @@ Outcome check_files(const ConformOptions& options) {
   return check_files_differ(written, {});
 }
 
+// The folder of a plugin in the build that `directory` is, or that is inside it: "; 'build/…' is
+// one"; "" if there is none.
+std::string built_plugin(const fs::path& directory, const fs::path& shown) {
+  for (const char* build : {"", "build", "target"})
+    for (const char* plugins : {"lib/stria/plugins", "plugins"}) {
+      std::error_code error;
+      const fs::path inside = fs::path(build) / plugins;
+      for (const fs::directory_entry& entry : fs::directory_iterator(directory / inside, error))
+        if (fs::exists(entry.path() / "plugin.json", error))
+          return fmt::format(
+              "; '{}' is one",
+              (shown / inside / entry.path().filename()).lexically_normal().string());
+    }
+  return "";
+}
+
+// Of a project, not of what its build makes.
+bool has_sources(const fs::path& directory) {
+  std::error_code error;
+  return fs::exists(directory / "CMakeLists.txt", error) ||
+         fs::exists(directory / "Cargo.toml", error);
+}
+
 }  // namespace
 
 Outcome conform(const ConformOptions& options) {
@@ -180,10 +203,15 @@ Outcome conform(const ConformOptions& options) {
     return Outcome(ExitCode::program,
                    not_found("'{}' is no folder of a plugin: {}", options.directory,
                              error ? error.message() : "it is a file"));
+  if (has_sources(directory))
+    return Outcome(ExitCode::program,
+                   not_found("'{}' has the sources of a plugin, not the plugin: build it, and give "
+                             "the folder that the build makes{}",
+                             options.directory, built_plugin(directory, options.directory)));
   if (!fs::exists(directory / "plugin.json", error))
-    return Outcome(
-        ExitCode::program,
-        not_found("'{}' is no folder of a plugin: it has no plugin.json", options.directory));
+    return Outcome(ExitCode::program,
+                   not_found("'{}' is no folder of a plugin: it has no plugin.json{}",
+                             options.directory, built_plugin(directory, options.directory)));
   STRIA_FAIL_IF(check_files(options));
   STRIA_OR_FAIL(const std::vector<ExpectedFailure> expected, ExitCode::program,
                 read_expected(directory));
