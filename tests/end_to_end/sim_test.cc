@@ -253,6 +253,50 @@ TEST_F(Sim, LongReductionsAreCutBeforeWhatFollowsThem) {
   EXPECT_THAT(values.out, HasSubstr(": ok"));
 }
 
+// Elementwise kernels behind a sum that stays apart are one kernel. Where no tile of both fits, a
+// sum and what follows it stay apart, too.
+TEST_F(Sim, WhatStaysApartIsAChainOfItsOwn) {
+  folder_.write("chain.tile",
+                "function (A[M, K], B[K, N], D[N]) -> (Z) {\n"
+                "  E[i, j : M, N] = +(A[i, k] * B[k, j]);\n  F = E + D;\n"
+                "  G = F > 0 ? F : 0;\n  H = G * 0.5;\n  Z = exp(H + 1);\n}\n");
+  const auto main_of = [&](const std::string& more) {
+    const Ended ended = folder_.stria(words("sim chain.tile --timing-only --report r " + more));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return json::parse(folder_.read("r/report.json"))["parts"].back();
+  };
+  const json chain =
+      main_of("--shape A=512,512 --shape B=512,512 --shape D=512 --hw " STRIA_SOURCE_DIR
+              "/hwmodels/templates/slides_systolic.json");
+  EXPECT_LE(chain["cycles"], 600'000);  // 1,008,413 with a kernel for each of them
+  const json small = main_of(
+      "--shape A=64,512 --shape B=512,64 --shape D=64 --set NUM_SRAM=1 --set SRAM_SIZE_KIB=4");
+  EXPECT_LE(small["cycles"], 20'000);  // 262,148 from afar
+  const Ended values = folder_.stria(
+      words("sim chain.tile --shape A=33,70 --shape B=70,19 --shape D=19 --set SRAM_SIZE_KIB=4"));
+  EXPECT_EQ(values.code, 0) << values.err;
+  EXPECT_THAT(values.out, HasSubstr(": ok"));
+}
+
+// What the prologue does is none of what #main needs; what values choose is not all of a tensor.
+TEST_F(Sim, TheMachinesNeedIsNeverAboveTheTime) {
+  folder_.write("weights.tile",
+                "function (A[M, K], W[K, N], B[K, N]) -> (C) {\n  S = W * B + W;\n"
+                "  C[i, j : M, N] = +(A[i, k] * S[k, j]);\n}\n");
+  folder_.write("rows.tile", "function (A[N, D], I[K]) -> (C) { C = gather(A, I); }\n");
+  for (const char* command :
+       {"sim weights.tile --shape A=1,8 --shape W=8,8 --shape B=8,8 --const W --const B "
+        "--set DRAM_BYTES=1",
+        "sim rows.tile --shape A=20000,64 --shape I=4:i32 --input I=1,2,3,4:i32 "
+        "--set SRAM_SIZE_KIB=1 --set DRAM_BYTES=16"}) {
+    const Ended ended = folder_.stria(words(std::string(command) + " --timing-only --report r"));
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    const json report = json::parse(folder_.read("r/report.json"));
+    ASSERT_FALSE(report["machine_needs"].empty());
+    EXPECT_LE(report["machine_needs"][0]["cycles"], report["parts"].back()["cycles"]) << command;
+  }
+}
+
 // Tiles cut among units with a memory each: what all of them read crosses the bus of DRAM once, and
 // results are as right.
 TEST_F(Sim, OneTransferBringsWhatSeveralUnitsRead) {

@@ -81,8 +81,7 @@ double part_that_counts(const Block& block) {
 }
 
 // Only points outside of a tensor are left out: each constraint says that some access is not below
-// its first element, or not beyond its last one. Then every element of a tensor that is in the box
-// of accesses is used.
+// its first element, or not beyond its last one.
 bool only_keeps_to_tensors(const Block& block, const std::map<std::string, const Refinement*>& of) {
   return std::all_of(block.constraints.begin(), block.constraints.end(), [&](const Affine& form) {
     return std::any_of(block.refs.begin(), block.refs.end(), [&](const Refinement& ref) {
@@ -97,17 +96,41 @@ bool only_keeps_to_tensors(const Block& block, const std::map<std::string, const
   });
 }
 
-// Elements that the block's points are certain to touch. Sums of n indices that go in steps take at
-// least 1 + the sum of (range - 1) values; an index counts in one dimension alone.
+// Is the element of a load or a store chosen by values, somewhere inside?
+bool chooses_by_values(const Block& block, const std::string& name) {
+  return std::any_of(block.stmts.begin(), block.stmts.end(), [&](const stripe::Statement& stmt) {
+    if (const auto* load = std::get_if<stripe::Load>(&stmt.op))
+      return load->from == name && !load->at.empty();
+    if (const auto* store = std::get_if<stripe::Store>(&stmt.op))
+      return store->into == name && !store->at.empty();
+    if (const Block* inner = stmt.block())
+      return std::any_of(inner->refs.begin(), inner->refs.end(), [&](const Refinement& ref) {
+        return ref.from == name && chooses_by_values(*inner, ref.into);
+      });
+    return stmt.special() != nullptr;
+  });
+}
+
+// Elements of the tensor that the block's points are certain to touch. Sums of n indices that go in
+// steps take at least 1 + the sum of (range - 1) values; an index counts in one dimension alone.
+// Values before the first element and behind the last one are left out.
 double elements_at_least(const Block& block, const Refinement& ref, const Refinement& tensor) {
   std::set<std::string> used;
   double out = 1;
   for (size_t d = 0; d < ref.access.size(); ++d) {
+    const auto size = static_cast<double>(tensor.shape.dims[d].size);
     double values = static_cast<double>(ref.shape.dims[d].size);
-    for (const stripe::Index& index : block.idxs)
-      if (!index.affine && ref.access[d].uses(index.name) && used.insert(index.name).second)
-        values += static_cast<double>(index.range - 1);
-    out *= std::min(values, static_cast<double>(tensor.shape.dims[d].size));
+    double low = static_cast<double>(ref.access[d].constant()), high = low + values - 1;
+    for (const stripe::Index& index : block.idxs) {
+      if (index.affine) continue;
+      const double moves = static_cast<double>(ref.access[d].coefficient(index.name)) *
+                           static_cast<double>(index.range - 1);
+      if (moves == 0) continue;
+      (moves < 0 ? low : high) += moves;
+      if (used.insert(index.name).second) values += static_cast<double>(index.range - 1);
+    }
+    values -= std::max(0.0, -low) + std::max(0.0, high - (size - 1));
+    out *= std::clamp(values, 0.0, size);
   }
   return out;
 }
@@ -124,7 +147,7 @@ std::map<std::string, double> used_bytes(const Block& main) {
       const auto tensor = tensors.find(ref.from);
       if (ref.dir == stripe::RefDir::none || tensor == tensors.end()) continue;
       const Refinement& of = *tensor->second;
-      if (of.access.size() != ref.access.size()) continue;
+      if (of.access.size() != ref.access.size() || chooses_by_values(*block, ref.into)) continue;
       const double bytes =
           elements_at_least(*block, ref, of) * static_cast<double>(byte_size(of.shape.type));
       out[ref.from] = std::max(out[ref.from], bytes);

@@ -8,9 +8,10 @@
 //   writes       bytes of outputs over the buses into main memory
 //   transfers    both over the buses at main memory, if they carry both
 //
-// The operations are those of generic Stripe: a pass that computes the same with fewer (Winograd's
-// algorithm) can be below such a bound, no other mapping can. Points count that the constraints let
-// pass. Elements count that are certain to be used; an input that is gathered from has none.
+// The operations are those of generic Stripe, or of what split_prologue has left of it: a pass that
+// computes the same with fewer (Winograd's algorithm) can be below such a bound, no other mapping
+// can. Points count that the constraints let pass. Elements count that are certain to be used; what
+// values choose is not.
 #pragma once
 
 #include <string>

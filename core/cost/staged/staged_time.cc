@@ -383,13 +383,13 @@ StagedTime StagedKernel::tile_by_tile(const TileWork& work, const std::vector<Mo
     return alone.in_a_row > 0 ? alone.busy * takes / alone.in_a_row : 0;
   };
   const double first = of_tile.in_a_row;  // before the steps of a tile
+  double port = ports(parts, banks, has_steps ? each_step : each_tile);
   const double step =
       std::max({out.operation, out.bring,
-                (out.bring + out.operation) / static_cast<double>(staging.steps_under_way)});
+                (out.bring + out.operation) / static_cast<double>(staging.steps_under_way), port});
   const double in = of_tile.busy + staging.steps * busy(of_step, out.bring),
                back = busy(of_results, out.take_away);
   const double one = first + out.bring + out.operation + (staging.steps - 1) * step + out.take_away;
-  double port = ports(parts, banks, has_steps ? each_step : each_tile);
   if (has_steps) port = staging.steps * port + ports(parts, banks, staging.in_parts) - port;
   out.period =
       std::max({staging.steps * operation.busy, rates_->in_turns ? in + back : std::max(in, back),

@@ -28,8 +28,8 @@
 // one that reads the part; the first one takes no energy for that.
 //   period       of a tile with steps: so many operations and copy-ins of a step; and
 //                over the tiles under way: the first step's copy-in and operation, the longest of
-//                operation, copy-in, (copy-in + operation) / steps_under_way for each further one,
-//                and take away
+//                operation, copy-in, (copy-in + operation) / steps_under_way, the busiest port for
+//                each further one, and take away
 //
 // Which tensors come tile by tile is chosen by time: none of them if all fit into the scratchpad,
 // or the largest, the two largest, and so on; and the same with temporaries last. The others are

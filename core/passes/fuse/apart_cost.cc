@@ -73,6 +73,7 @@ ApartCost::Known& ApartCost::look_at(const Asked& asked) {
   if (!asked.start()) return known;
   const Result<cost::TileSpace> space = asked.cost()->space();
   if (!space.ok()) return known;
+  known.tells = true;
   cost::Tile smallest, largest;
   for (const std::vector<int64_t>& sizes : *space) {
     smallest.push_back(sizes.front());
@@ -110,9 +111,11 @@ Refusal ApartCost::against(const Block& section, const Block& a, const Block& b,
   };
   const Asked first = asked(a), second = asked(b), both = asked(fused);
   // Mostly the bounds say that nothing is gained.
-  const double least = look_at(first).least + look_at(second).least;
+  const Known &of_a = look_at(first), &of_b = look_at(second);
+  if (!of_a.tells || !of_b.tells || !look_at(both).tells) return Refusal::none();
+  const double least = of_a.least + of_b.least;
   double together = search(both, least / kGain, true);
-  if (kGain * together <= least || together == cost::kDoesNotFit) return Refusal::none();
+  if (kGain * together <= least) return Refusal::none();
   // Steps make the first one hard to search.
   const double of_first = search(first, 0, false);
   double of_second = search(second, 0, true);
@@ -123,6 +126,9 @@ Refusal ApartCost::against(const Block& section, const Block& a, const Block& b,
     of_second = search(second, 0, false);
   }
   if (!(of_first + of_second < kGain * together)) return Refusal::none();
+  if (together == cost::kDoesNotFit)
+    return fmt::format("apart they cost {:.0f} and {:.0f}, and no tile of both fused fits",
+                       of_first, of_second);
   return fmt::format("apart they cost {:.0f} and {:.0f}, fused {:.0f}", of_first, of_second,
                      together);
 }

@@ -31,7 +31,8 @@ class ApartCost {
   struct Known {
     cost::TiledBlock block;
     std::shared_ptr<const cost::CostKey> key;
-    bool has_tile = false;       // else the cost cannot tell, or no tile fits
+    bool tells = false;          // the cost can
+    bool has_tile = false;       // some tile fits, as far as that is known
     double least = 0;            // no tile costs less
     double rough = 0, best = 0;  // of the tiles that searches found; 0: not searched
   };

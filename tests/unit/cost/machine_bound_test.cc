@@ -128,6 +128,43 @@ TEST(MachineBound, ConstraintsThatKeepToATensor) {
                                       64 * static_cast<double>(points) / 136, 64 * points)));
 }
 
+// Of 64 columns only the last 3 are in reach of a filter that begins before the first one.
+TEST(MachineBound, ElementsBeforeTheFirstOne) {
+  const stripe::Program program = program_of(R"(
+    0: #kernel block [i:64, j:3, k:64] ( // filter
+        j + k - 63 >= 0
+        in A[i, j + k - 63] i8(1:64, 1:1)
+        out C[i, j]:add.i32 i32(1:64, 1:1)
+    ) {
+      0: $A = load(A)
+      1: C = store($A)
+    }
+)");
+  const auto found = machine_bounds(program, machine(), "DRAM");
+  std::vector<std::string> texts;
+  for (const MachineBound& bound : found) texts.push_back(bound.what);
+  EXPECT_THAT(texts, testing::Contains("192 bytes from DRAM"));
+}
+
+// Which rows are read is in a tensor.
+TEST(MachineBound, ElementsThatValuesChoose) {
+  const stripe::Program program = program_of(R"(
+    0: #kernel block [k:8, j:64] ( // gather
+        in A[0, j] i8(64:64, 1:1)
+        in W[k] i8(1:1)
+        out C[k, j] i32(1:64, 1:1)
+    ) {
+      0: $W = load(W)
+      1: $A = load(A[$W, 0])
+      2: C = store($A)
+    }
+)");
+  const auto found = machine_bounds(program, machine(), "DRAM");
+  std::vector<std::string> texts;
+  for (const MachineBound& bound : found) texts.push_back(bound.what);
+  EXPECT_THAT(texts, ElementsAre("2048 bytes to DRAM", "8 bytes from DRAM"));
+}
+
 // Half of the points, and nobody knows of which elements.
 TEST(MachineBound, OtherConstraints) {
   const stripe::Program program = program_of(R"(

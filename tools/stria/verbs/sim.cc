@@ -184,9 +184,14 @@ Outcome read_tile_program(const SimOptions& options, GivenInputs& given, Program
   return check_names();
 }
 
-Outcome specialize(const Target& target, Compilation& compilation) {
+// `written` is set to the program as it is written, without what its prologue does.
+Outcome specialize(const Target& target, Compilation& compilation, stripe::Program& written) {
   PipelineOptions how;
   how.evaluate = &intrinsic_evaluator();
+  written = compilation.generic;
+  how.after_step = [&](int, const StepReport& report, const stripe::Program& program) {
+    if (report.pass == "split_prologue") written = program;
+  };
   compilation.device = compilation.generic;
   auto steps = run_pipeline(compilation.device, target.steps, target.model, how);
   STRIA_FAIL_IF_ERROR(ExitCode::program, steps.status());
@@ -308,14 +313,14 @@ Outcome sim(const SimOptions& options) {
   Compilation compilation;
   STRIA_FAIL_IF((is_onnx(options.program) ? read_onnx_program : read_tile_program)(
       options, given, program, in, compilation));
-  STRIA_FAIL_IF(specialize(target, compilation));
+  stripe::Program written;
+  STRIA_FAIL_IF(specialize(target, compilation, written));
 
   sim::SimulationReport report;
   report.program = compilation.bound.name;
   report.fidelity = options.fidelity;
   report.buses = options.buses;
-  report.machine_bounds =
-      cost::machine_bounds(compilation.generic, target.model, roles_of(target.model).main);
+  report.machine_bounds = cost::machine_bounds(written, target.model, roles_of(target.model).main);
   for (const StepReport& step : compilation.steps)
     for (const SearchProof& one : step.searches)
       report.searches.push_back({one.block, one.search, one.looked_at, one.cost, one.least});
