@@ -67,7 +67,8 @@ class ApartCost::Asked {
 ApartCost::Known& ApartCost::look_at(const Asked& asked) {
   Known next{without_names(asked.tiled()), asked.cost() ? asked.cost()->key() : nullptr};
   for (Known& known : known_)
-    if (known.block == next.block && (!next.key || (known.key && next.key->equals(*known.key))))
+    if (known.block == next.block && !known.key == !next.key &&
+        (!next.key || next.key->equals(*known.key)))
       return known;
   Known& known = known_.emplace_back(std::move(next));
   if (!asked.start()) return known;

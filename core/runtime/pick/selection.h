@@ -67,7 +67,7 @@ struct Selection {
 // A function of its arguments: safe from any thread. `needs` may be null: no program is asked
 // about.
 // What the selector asks for beside devices (objective, runs, deadline, power) is carried and does
-// not change the order: check_can_be_kept() refuses it for now.
+// not change the order: who opens a device by it asks check_can_be_kept(), which refuses it.
 STRIA_API Selection select(const std::vector<DeviceFacts>& devices, const DeviceSelector& selector,
                            const ProgramNeeds* needs = nullptr);
 

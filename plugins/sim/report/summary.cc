@@ -156,7 +156,7 @@ std::string searches_line(const std::vector<TileSearch>& searches) {
   const std::string begin = fmt::format(
       "  tiles: {} looked at ({})", grouped(static_cast<uint64_t>(looked_at)), searches[0].search);
   if (searches[0].search != "exhaustive") return begin + "\n";
-  if (worst->above() < 5e-4) return begin + ", each kernel's is the cheapest\n";
+  if (worst->above() < 5e-4) return begin + ", each kernel's is the cheapest by its cost\n";
   return fmt::format("{}, proven to cost at most {:.1f}% more than the cheapest ('{}')\n", begin,
                      100 * worst->above(), worst->kernel);
 }

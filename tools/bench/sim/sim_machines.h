@@ -3,6 +3,9 @@
 // serves all of them.
 #pragma once
 
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -37,6 +40,14 @@ inline std::vector<SimMachine> sim_machines() {
           // With a buffer in which most of these layers do not fit whole.
           {"tpu_like", 128 << 10, {{"UB_KIB", "256"}}},
           {"eyeriss_like", 54 << 10, {}}};
+}
+
+// The TEXT of `[--only TEXT]`, "" without it; ends the process with 2 for anything else.
+inline std::string only_of(int argc, char** argv) {
+  if (argc == 1) return "";
+  if (argc == 3 && std::strcmp(argv[1], "--only") == 0) return argv[2];
+  std::fprintf(stderr, "usage: %s [--only TEXT]\n", argv[0]);
+  std::exit(2);
 }
 
 // The pipeline of the plugin `sim`, which serves any model.

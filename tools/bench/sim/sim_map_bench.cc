@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 
 #include "program/part_simulation.h"
 #include "regret_shapes.h"
@@ -93,13 +92,4 @@ int run(const std::string& only) {
 }  // namespace
 }  // namespace stria::bench
 
-int main(int argc, char** argv) {
-  std::string only;
-  if (argc == 3 && std::strcmp(argv[1], "--only") == 0) {
-    only = argv[2];
-  } else if (argc != 1) {
-    std::fprintf(stderr, "usage: stria_sim_map_bench [--only TEXT]\n");
-    return 2;
-  }
-  return stria::bench::run(only);
-}
+int main(int argc, char** argv) { return stria::bench::run(stria::bench::only_of(argc, argv)); }
