@@ -88,6 +88,28 @@ TEST(Text, FoldsFailuresInTheSameWords) {
   EXPECT_THAT(text, HasSubstr("FAIL    of 6 more cases"));
 }
 
+// What is found broken on the way to what the case is about: of a slot both are quoted.
+TEST(Reports, QuoteTheRuleThatIsBroken) {
+  CaseResult crash{0, Ending::crash, "crashed"}, refused{1, Ending::fail, "executor.fill: no"};
+  crash.rule = Rule::keeps_process;
+  refused.rule = rule_of(Slot::executor_fill);
+  const Report report = report_of({crash, refused, {2, Ending::fail, "byte 3 is 4"}}, Level::right);
+  const std::string ends = "Nothing that a plugin does ends the process";
+  const std::string fill = "Repeats `pattern`", own = "It is \"right\" & <well>.";
+  const std::string text = text_report(report, false);
+  EXPECT_THAT(text, AllOf(HasSubstr("rule    \"" + ends), HasSubstr("rule    \"" + fill),
+                          HasSubstr("case    \"" + own), HasSubstr("rule    \"" + own)));
+  const auto cases = nlohmann::json::parse(json_report(report)).at("cases");
+  EXPECT_THAT(cases[0].at("rule").get<std::string>(), HasSubstr(ends));
+  EXPECT_FALSE(cases[0].contains("case_rule"));
+  EXPECT_THAT(cases[1].at("rule").get<std::string>(), HasSubstr(fill));
+  EXPECT_EQ(cases[1].at("case_rule"), own);
+  EXPECT_EQ(cases[2].at("rule"), own);
+  EXPECT_FALSE(cases[2].contains("case_rule"));
+  for (const std::string& page : {junit_report(report), html_report(report)})
+    EXPECT_THAT(page, AllOf(HasSubstr(ends), HasSubstr(fill)));
+}
+
 TEST(Verdict, IsTheHighestLevelThatHolds) {
   const auto level = [](std::vector<CaseResult> results) {
     return report_of(std::move(results), Level::robust).verdict.level;

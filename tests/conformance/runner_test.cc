@@ -91,6 +91,9 @@ TEST_F(Runner, EveryEnding) {
     ::kill(::getpid(), SIGKILL);
     return {};
   });
+  add("fails_on_its_way", [](Subject&) -> Finding {
+    return broken_rule(rule_of(Slot::executor_fill), "no fill of {} bytes", 4);
+  });
   add("skips", [](Subject&) { return Finding::skip("there is none"); });
   add("lacks", [](Subject&) { return Finding::unsupported("fp16"); });
   add("throws", [](Subject&) -> Finding { throw std::runtime_error("from a case"); });
@@ -106,8 +109,13 @@ TEST_F(Runner, EveryEnding) {
   EXPECT_EQ(results["last"].ending, Ending::pass);
   EXPECT_EQ(results["fails"].ending, Ending::fail);
   EXPECT_THAT(results["fails"].text, HasSubstr("byte 3 is 4"));
-  for (const char* name : {"aborts", "faults", "exits", "exits_early", "kills_itself"})
+  EXPECT_EQ(results["fails"].rule, std::nullopt);
+  EXPECT_EQ(results["fails_on_its_way"].rule, rule_of(Slot::executor_fill));
+  EXPECT_EQ(results["fails_on_its_way"].text, "no fill of 4 bytes");
+  for (const char* name : {"aborts", "faults", "exits", "exits_early", "kills_itself"}) {
     EXPECT_EQ(results[name].ending, Ending::crash) << name;
+    EXPECT_EQ(results[name].rule, Rule::keeps_process) << name;
+  }
   EXPECT_THAT(results["aborts"].text, HasSubstr("Aborted"));
   EXPECT_THAT(results["exits"].text, HasSubstr("exit code 0"));
   EXPECT_THAT(results["exits_early"].text, HasSubstr("exit code 7"));

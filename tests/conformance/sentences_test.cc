@@ -68,6 +68,43 @@ TEST(Conformance, QuotesItsSources) {
   }
 }
 
+TEST(Conformance, RulesAreQuotesToo) {
+  const std::string text = plain_text(file_of("stria/plugin.h"));
+  for (int i = 0; i < kRules; ++i) {
+    const std::string sentence = plain_words(sentence_of(static_cast<Rule>(i)));
+    EXPECT_FALSE(sentence.empty()) << i;
+    EXPECT_NE(text.find(sentence), std::string::npos) << "nothing says: " << sentence;
+  }
+}
+
+TEST(Conformance, RulesTravelWithMessages) {
+  for (int i = 0; i < kRules; ++i) {
+    const auto rule = static_cast<Rule>(i);
+    const Status failed = with_rule(broken("byte 3"), rule).with_context("copy");
+    // The first one stays: it is nearest to what broke.
+    std::string text = with_rule(failed, Rule::begins).message();
+    EXPECT_EQ(take_rule(text), rule);
+    EXPECT_EQ(text, "copy: byte 3");
+    EXPECT_EQ(Finding(failed).rule(), rule);
+    EXPECT_EQ(Finding(failed).text(), "copy: byte 3");
+    // What quotes another failure has words of its own.
+    EXPECT_EQ(Finding(broken("after {}", failed.message())).rule(), std::nullopt);
+    EXPECT_EQ(Finding(broken("after {}", failed.message())).text(), "after copy: byte 3");
+  }
+  EXPECT_TRUE(with_rule(Status(), Rule::begins).ok());
+  // Bytes of a plugin's that only look like a rule.
+  for (std::string odd : {"\x1f",
+                          "\x1f"
+                          "a",
+                          "\x1fzz", "a\x1f\x1f!",
+                          "\x1f"
+                          "A9"}) {
+    const std::string before = odd;
+    EXPECT_EQ(take_rule(odd), std::nullopt);
+    EXPECT_EQ(odd, before);
+  }
+}
+
 TEST(Conformance, NamesAreOfGroups) {
   std::set<char> letters;
   for (const Group& group : all_groups()) letters.insert(group.letter);

@@ -39,7 +39,7 @@ struct HostWrite {
     else
       STRIA_SLOT(subject, buffer, map_discard, buffer.get(), node.target_offset, node.bytes,
                  waits.data(), waits.size(), &memory, &done);
-    ready = Event(done, subject.tables().event.release);
+    ready = Event(done, subject.tables().event.release, Slot::buffer_map_current);
     at_end = &SeenCallback::make([this] { return end(); });
     when_ready = &SeenCallback::make([this] { return write(); });
     return when_ready->ask(bench, ready);
@@ -57,7 +57,7 @@ struct HostWrite {
     // Whatever it has found: others wait for the end.
     stria_event* done = nullptr;
     STRIA_SLOT(bench.subject(), buffer, unmap, buffer.get(), memory, &done);
-    unmapped = Event(done, bench.subject().tables().event.release);
+    unmapped = Event(done, bench.subject().tables().event.release, Slot::buffer_unmap);
     STRIA_RETURN_IF_ERROR(at_end->ask(bench, unmapped));
     return found;
   }

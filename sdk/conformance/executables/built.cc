@@ -50,7 +50,7 @@ Result<Building> begin_build(const Subject& subject, const Compiler& compiler,
     return broken("compiler.build says that it succeeded and gives no {}",
                   library ? "event" : "library");
   return Building{Library(library, subject.tables().library.release),
-                  Event(done, subject.tables().event.release)};
+                  Event(done, subject.tables().event.release, Slot::compiler_build)};
 }
 
 Result<std::vector<hal::KernelInfo>> kernels_of(const Subject& subject, const Library& library) {
@@ -180,11 +180,11 @@ Result<Event> submit(const Subject& subject, const Executor& executor, Launches&
   STRIA_SLOT(subject, executor, submit, executor.get(), list.data(), list.size(), waits.data(),
              waits.size(), each ? events.data() : nullptr, &done);
   if (!done) return broken("executor.submit says that it succeeded and gives nothing");
-  Event out(done, subject.tables().event.release);
+  Event out(done, subject.tables().event.release, Slot::executor_submit);
   if (each)
     for (stria_event* event : events) {
       if (!event) return broken("executor.submit gives no event for each of its launches");
-      each->push_back(Event(event, subject.tables().event.release));
+      each->push_back(Event(event, subject.tables().event.release, Slot::executor_submit));
     }
   STRIA_RETURN_IF_ERROR(DeviceWork(subject).flush(executor));
   return out;
@@ -200,7 +200,7 @@ Result<Event> run_each(const Subject& subject, Launches& launches,
     STRIA_SLOT(subject, kernel, run, launch->kernel, launch->arguments, launch->argument_count,
                now.data(), now.size(), &done);
     if (!done) return broken("kernel.run says that it succeeded and gives nothing");
-    last = Event(done, subject.tables().event.release);
+    last = Event(done, subject.tables().event.release, Slot::kernel_run);
   }
   return last;
 }

@@ -49,7 +49,7 @@ Result<Event> AsyncWork::begin_build(std::span<stria_event* const> waits) {
                                                              waits.size(), &library, &done)));
   if (!library || !done) return broken("compiler.build says that it succeeded and gives nothing");
   library_ = Library(library, work_->tables().library.release);
-  return Event(done, work_->tables().event.release);
+  return Event(done, work_->tables().event.release, slot_);
 }
 
 Result<Event> AsyncWork::begin_run(std::span<stria_event* const> waits) {
@@ -61,7 +61,7 @@ Result<Event> AsyncWork::begin_run(std::span<stria_event* const> waits) {
       slot_, work_->tables().kernel.run(launch.kernel, launch.arguments, launch.argument_count,
                                         waits.data(), waits.size(), &done)));
   if (!done) return broken("kernel.run says that it succeeded and gives nothing");
-  Event out(done, work_->tables().event.release);
+  Event out(done, work_->tables().event.release, slot_);
   STRIA_RETURN_IF_ERROR(work_->flush(loaded_.executor));
   return out;
 }

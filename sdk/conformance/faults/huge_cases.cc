@@ -7,8 +7,8 @@ namespace stria::conformance {
 namespace {
 
 constexpr std::string_view kNoMemory =
-    "Memory with undefined contents, or STRIA_OUT_OF_MEMORY with the bytes asked for and the bytes "
-    "free.";
+    "Memory of this buffer alone, with undefined contents, or STRIA_OUT_OF_MEMORY with the bytes "
+    "asked for and the bytes free.";
 
 Case& add(CaseMaker& maker, const std::string& name, std::function<Finding(Subject&)> run) {
   return maker.add('F', name, Level::robust, kNoMemory, std::move(run));

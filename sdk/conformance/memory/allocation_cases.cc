@@ -17,7 +17,7 @@ void add_size_cases(CaseMaker& maker) {
   for (const uint64_t bytes :
        {1,   2,   3,   4,   7,    8,    15,   16,   17,     31,     63,        64,       65,
         127, 255, 256, 257, 1000, 4095, 4096, 4097, 65'535, 65'537, 1'048'575, 1'048'577})
-    add_bench_case(maker, 'M', fmt::format("size.{}", bytes), Level::right, says::kAllocate,
+    add_bench_case(maker, 'M', fmt::format("size.{}", bytes), Level::right, says::kUnmap,
                    [bytes](const Bench& bench) -> Status {
                      const Bytes contents = pattern(bytes, static_cast<uint32_t>(bytes));
                      STRIA_ASSIGN(const Buffer buffer, bench.buffer(contents));

@@ -51,7 +51,7 @@ Result<Event> Bench::end_of(const Event& event) const {
   stria_event* end = nullptr;
   STRIA_SLOT(*subject_, event, end, event.get(), &end);
   if (!end) return broken("event.end says that it succeeded and gives nothing");
-  return Event(end, subject_->tables().event.release);
+  return Event(end, subject_->tables().event.release, Slot::event_end);
 }
 
 Status Bench::flush() const {

@@ -46,7 +46,10 @@ Result<Mapped> Mapped::make(const Bench& bench, MapMode mode, const Buffer& buff
                             ? call(Slot::buffer_map_discard, table.map_discard)
                             : call(Slot::buffer_map_read, table.map_read));
   if (!done) return broken("map_{} says that it succeeded and gives no event", name_of(mode));
-  Event ready(done, subject.tables().event.release);
+  Event ready(done, subject.tables().event.release,
+              mode == MapMode::current   ? Slot::buffer_map_current
+              : mode == MapMode::discard ? Slot::buffer_map_discard
+                                         : Slot::buffer_map_read);
   if (!memory && bytes > 0)
     return broken("map_{} of {} bytes at {} gives no address", name_of(mode), bytes, offset);
   return Mapped(bench, buffer, static_cast<std::byte*>(memory), bytes, std::move(ready));
@@ -80,7 +83,7 @@ Result<Event> Mapped::unmap() {
   stria_event* done = nullptr;
   STRIA_SLOT(*subject_, buffer, unmap, std::exchange(buffer_, nullptr), data_, &done);
   if (!done) return broken("buffer.unmap says that it succeeded and gives no event");
-  return Event(done, subject_->tables().event.release);
+  return Event(done, subject_->tables().event.release, Slot::buffer_unmap);
 }
 
 Status Mapped::end() {

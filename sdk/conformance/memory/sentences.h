@@ -7,8 +7,8 @@
 namespace stria::conformance::says {
 
 inline constexpr std::string_view kAllocate =
-    "Memory with undefined contents, or STRIA_OUT_OF_MEMORY with the bytes asked for and the bytes "
-    "free.";
+    "Memory of this buffer alone, with undefined contents, or STRIA_OUT_OF_MEMORY with the bytes "
+    "asked for and the bytes free.";
 inline constexpr std::string_view kZeroIsLegal = "0 is legal";
 inline constexpr std::string_view kNothingWritten =
     "On failure no output parameter has been written.";

@@ -87,7 +87,7 @@ Finding builds(const DeviceWork& work, const stria_build_params* params,
       work.tables().compiler.build(compiler.get(), params, nullptr, 0, &raw, &raw_done)));
   if (!raw || !raw_done) return broken("compiler.build says that it succeeded and gives nothing");
   const Library library(raw, work.tables().library.release);
-  const Event done(raw_done, work.tables().event.release);
+  const Event done(raw_done, work.tables().event.release, Slot::compiler_build);
   if (forget) forget();
   STRIA_RETURN_IF_ERROR(work.wait(done));
   STRIA_ASSIGN(const auto kernels, kernels_of(work, library));
@@ -157,7 +157,7 @@ Finding runs(Subject& subject, const DeviceWork& work, Remade how) {
                                       static_cast<stria_event* const*>(waits.get()), 1, nullptr,
                                       &raw)));
     if (!raw) return broken("executor.submit says that it succeeded and gives nothing");
-    done = Event(raw, work.tables().event.release);
+    done = Event(raw, work.tables().event.release, Slot::executor_submit);
     if (!remade.chain_is_untouched())
       return broken("executor.submit writes into an extension struct of the host's");
   }
@@ -306,7 +306,7 @@ void add_null_list_cases(CaseMaker& maker) {
         work.tables().executor.submit(loaded.executor.get(), launches.list(), launches.count(),
                                       nullptr, 0, nullptr, &raw)));
     if (!raw) return broken("executor.submit says that it succeeded and gives nothing");
-    const Event done(raw, work.tables().event.release);
+    const Event done(raw, work.tables().event.release, Slot::executor_submit);
     STRIA_RETURN_IF_ERROR(work.flush(loaded.executor));
     STRIA_RETURN_IF_ERROR(work.wait(done));
     return tensors.check(work, program, 12);

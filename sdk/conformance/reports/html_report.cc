@@ -65,9 +65,11 @@ std::string failure(const Report& report, const CaseResult& result) {
   const Case& c = (*report.all)[result.index];
   std::string out = fmt::format(
       "<details open class=\"failure\"><summary><b class=\"{}\">{}</b> <code>{}</code></summary>\n"
-      "<pre>{}</pre>\n<blockquote>{} <small>({})</small></blockquote>\n",
-      class_of(result.ending), name_of(result.ending), escaped(c.name), escaped(result.text),
-      escaped(c.sentence), escaped(c.source));
+      "<pre>{}</pre>\n",
+      class_of(result.ending), name_of(result.ending), escaped(c.name), escaped(result.text));
+  for (const Quoted& rule : rules_of(c, result))
+    out += fmt::format("<blockquote>{} <small>({})</small></blockquote>\n", escaped(rule.sentence),
+                       escaped(rule.source));
   if (!result.output.empty())
     out += fmt::format("<p>Its process printed last:</p><pre>{}</pre>\n", escaped(result.output));
   return out + fmt::format("<p>Again: <code>{}</code></p></details>\n",

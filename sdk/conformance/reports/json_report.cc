@@ -35,8 +35,13 @@ std::string json_report(const Report& report) {
                 {"seconds", result.seconds}};
     if (!result.text.empty()) one["text"] = result.text;
     if (!is_good(result.ending)) {
-      one["rule"] = c.sentence;
-      one["source"] = c.source;
+      const std::vector<Quoted> rules = rules_of(c, result);
+      one["rule"] = rules[0].sentence;
+      one["source"] = rules[0].source;
+      if (rules.size() > 1) {
+        one["case_rule"] = rules[1].sentence;
+        one["case_source"] = rules[1].source;
+      }
       one["repeat"] = command_for(report, result);
       if (!result.output.empty()) one["output"] = result.output;
     }

@@ -28,10 +28,13 @@ std::string junit_report(const Report& report) {
                              name_of(result.ending), escaped(result.text));
       } else {
         ++failures;
+        std::string rules;
+        for (const Quoted& rule : rules_of(c, result))
+          rules += fmt::format("rule: {} ({})\n", escaped(rule.sentence), escaped(rule.source));
         cases += fmt::format(
-            ">\n      <failure type=\"{}\" message=\"{}\">rule: {} ({})\nrepeat: {}\n{}</failure>\n"
+            ">\n      <failure type=\"{}\" message=\"{}\">{}repeat: {}\n{}</failure>\n"
             "    </testcase>\n",
-            name_of(result.ending), escaped(result.text), escaped(c.sentence), escaped(c.source),
+            name_of(result.ending), escaped(result.text), rules,
             escaped(command_for(report, result)), escaped(result.output));
       }
     }

@@ -31,6 +31,14 @@ struct Report {
 
 // "0: Acme 300 rev B, in a process of its own"; "" if none was opened.
 std::string device_text(const Report& report);
+// A sentence that a failure breaks, and where it stands.
+struct Quoted {
+  std::string_view sentence;
+  std::string_view source;
+};
+// What the case is about; or the rule that was found broken on the way there; or both, that rule
+// first, where a slot's refusal may be either.
+std::vector<Quoted> rules_of(const Case& of, const CaseResult& result);
 // "stria conform '/opt/acme' --level 2 --only M.copy.odd_17"
 std::string command_for(const Report& report, const CaseResult& result);
 // A line: "level 2 (right): 312 passed, 2 failed, …".

@@ -47,6 +47,15 @@ std::string command_for(const Report& report, const CaseResult& result) {
   return out;
 }
 
+std::vector<Quoted> rules_of(const Case& of, const CaseResult& result) {
+  const Quoted of_case{of.sentence, of.source};
+  if (!result.rule) return {of_case};
+  const Quoted own{sentence_of(*result.rule), "stria/plugin.h"};
+  if (!may_be_the_cases(*result.rule)) return {own};
+  if (own.sentence == of_case.sentence) return {of_case};
+  return {own, of_case};
+}
+
 std::string device_text(const Report& report) {
   return report.device.empty() || !report.isolated ? report.device
                                                    : report.device + ", in a process of its own";
@@ -98,7 +107,11 @@ std::string text_report(const Report& report, bool all_cases) {
     if (++alike[{result.ending, result.text}] > kShownAlike) continue;
     out += fmt::format("\n{:<7} {}\n", name_of(result.ending), c.name);
     out += indented(result.text, "  ");
-    out += fmt::format("  rule    \"{}\" ({})\n", c.sentence, c.source);
+    const char* word = "rule";
+    for (const Quoted& rule : rules_of(c, result)) {
+      out += fmt::format("  {:<7} \"{}\" ({})\n", word, rule.sentence, rule.source);
+      word = "case";
+    }
     if (!result.output.empty())
       out += "  its process printed last:\n" + indented(result.output, "    ");
     out += fmt::format("  repeat  {}\n", command_for(report, result));

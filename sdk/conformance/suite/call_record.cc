@@ -112,10 +112,16 @@ std::string CallRecord::take_case_fault() {
 
 std::string CallRecord::open_calls() const {
   std::vector<std::string> names;
+  for (const Slot slot : open_slots()) names.emplace_back(name_of(slot));
+  return join(names, ", ");
+}
+
+std::vector<Slot> CallRecord::open_slots() const {
+  std::vector<Slot> out;
   for (const OpenCall& call : open)
     if (const int32_t slot = call.slot; slot > 0 && slot <= kSlots)
-      names.emplace_back(name_of(static_cast<Slot>(slot - 1)));
-  return join(names, ", ");
+      out.push_back(static_cast<Slot>(slot - 1));
+  return out;
 }
 
 }  // namespace stria::conformance

@@ -73,10 +73,12 @@ struct CallRecord {
   void forget_last_process();
   // Writes down that a call of `slot` broke a rule.
   void add_fault(Slot slot, std::string_view what);
-  // The first fault since the last call, which is forgotten; "" if there was none.
+  // The first fault since the last call, which is forgotten; "" if there was none. It carries its
+  // rule (suite/rules.h).
   std::string take_case_fault();
   // "executor.copy, event.wait": what was called and has not come back; "" if nothing.
   std::string open_calls() const;
+  std::vector<Slot> open_slots() const;
 };
 
 // A call that returns so late is not one that returns at once. A machine that is busy may take a

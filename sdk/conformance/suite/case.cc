@@ -35,7 +35,8 @@ bool is_good(Ending ending) {
 Finding::Finding(const Status& status)
     : ending_(status.ok() ? Ending::pass : Ending::fail),
       code_(status.code()),
-      text_(status.message()) {}
+      text_(status.message()),
+      rule_(take_rule(text_)) {}
 
 const std::vector<Group>& all_groups() {
   static const std::vector<Group> groups = {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "stria/base/status.h"
+#include "suite/rules.h"
 
 namespace stria::conformance {
 
@@ -41,30 +42,45 @@ std::string_view name_of(Ending ending);  // "PASS"
 // Whether the plugin does what it must: pass, skip and unsupported.
 bool is_good(Ending ending);
 
-// What a case found. A failed Status is a failure.
+// What a case found. A failed Status is a failure, and a rule that it carries is the finding's.
 class Finding {
  public:
   Finding() = default;
   Finding(const Status& status);  // NOLINT: by STRIA_ASSIGN
   static Finding skip(std::string why) { return {Ending::skip, std::move(why)}; }
-  static Finding leak(std::string what) { return {Ending::leak, std::move(what)}; }
+  static Finding leak(std::string what) {
+    return {Ending::leak, std::move(what), Rule::gives_back};
+  }
   static Finding unsupported(std::string what) { return {Ending::unsupported, std::move(what)}; }
   Ending ending() const { return ending_; }
   // Of the failed Status that it is; ok for others.
   StatusCode code() const { return code_; }
   const std::string& text() const { return text_; }
+  // Of a failure whose cause is no case's own; else the case's sentence says what is broken.
+  std::optional<Rule> rule() const { return rule_; }
 
  private:
-  Finding(Ending ending, std::string text) : ending_(ending), text_(std::move(text)) {}
+  Finding(Ending ending, std::string text, std::optional<Rule> rule = {})
+      : ending_(ending), text_(std::move(text)), rule_(rule) {
+    take_rule(text_);
+  }
   Ending ending_ = Ending::pass;
   StatusCode code_ = StatusCode::ok;
   std::string text_;
+  std::optional<Rule> rule_;
 };
 
-// A failure: what was asked for, what came, what should have come.
+// A failure of what the case is about: what was asked for, what came, what should have come.
 template <typename... Args>
 Status broken(fmt::format_string<Args...> text, Args&&... args) {
-  return Status(StatusCode::failed_precondition, fmt::format(text, std::forward<Args>(args)...));
+  std::string message = fmt::format(text, std::forward<Args>(args)...);
+  take_rule(message);
+  return Status(StatusCode::failed_precondition, std::move(message));
+}
+// The same of a rule that is not the case's own.
+template <typename... Args>
+Status broken_rule(Rule rule, fmt::format_string<Args...> text, Args&&... args) {
+  return with_rule(broken(text, std::forward<Args>(args)...), rule);
 }
 
 // Where a case runs. Every case runs in a child process.
@@ -80,7 +96,8 @@ struct Case {
   // The group's letter first: "M.copy.odd_offset_17". Letters, digits, '_' and '.'.
   std::string name;
   Level level = Level::right;
-  // A sentence of stria/plugin.h, word by word, or of the page of the guide that `source` names.
+  // A sentence of stria/plugin.h, word by word, or of the page of the guide that `source` names. It
+  // is what the case tries: what it finds broken on the way there has a Rule (suite/rules.h).
   std::string_view sentence;
   std::function<Finding(Subject&)> run;
   Place place = Place::shared;

@@ -32,8 +32,8 @@ void add_check_cases(CaseMaker& maker) {
         "On failure no output parameter has been written.", slot,
         [](Slot, const SlotRecord& record) -> Finding {
           if (record.faults > 0)
-            return broken("{} of {} calls: {}", record.faults.load(), record.calls.load(),
-                          record.fault.get());
+            return make_error(StatusCode::failed_precondition, "{} of {} calls: {}",
+                              record.faults.load(), record.calls.load(), record.fault.get());
           return {};
         });
     if (!must_not_block(slot)) continue;

@@ -13,6 +13,7 @@
 #include "stria/hal/boundary/error.h"
 #include "stria/hal/boundary/sized.h"
 #include "suite/patience.h"
+#include "suite/rules.h"
 
 namespace stria::conformance {
 namespace {
@@ -56,17 +57,23 @@ class Call {
   Call& operator=(const Call&) = delete;
 
   void threw(const std::string& what) const {
-    g_record->add_fault(slot_, fmt::format("{} lets an exception out ({})", name_of(slot_), what));
+    add_fault(Rule::no_exception,
+              fmt::format("{} lets an exception out ({})", name_of(slot_), what));
   }
   stria_error* take(stria_error* error) const {
     if (!error) return nullptr;
     ++g_record->slots[static_cast<int>(slot_)].failures;
     if (const std::string fault = fault_of(*error); !fault.empty())
-      g_record->add_fault(slot_, fmt::format("{} returns an error {}", name_of(slot_), fault));
+      add_fault(Rule::gives_error, fmt::format("{} returns an error {}", name_of(slot_), fault));
     return error;
   }
 
  private:
+  // The rule goes first: a text that is too long loses its end.
+  void add_fault(Rule rule, const std::string& text) const {
+    g_record->add_fault(slot_, mark_of(rule) + text);
+  }
+
   const Slot slot_;
   const uint64_t begin_;
   OpenCall* open_ = nullptr;

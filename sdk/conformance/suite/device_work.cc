@@ -10,7 +10,7 @@ namespace stria::conformance {
 namespace {
 
 Status gave_nothing(Slot slot) {
-  return broken("{} says that it succeeded and gives nothing", name_of(slot));
+  return broken_rule(rule_of(slot), "{} says that it succeeded and gives nothing", name_of(slot));
 }
 
 // What a slot that makes an object of the plugin's gave.
@@ -18,7 +18,7 @@ template <typename T>
 Result<Handle<T>> made(Slot slot, stria_error* error, T* object, void (*release)(T*)) {
   STRIA_RETURN_IF_ERROR(Subject::failure(slot, error));
   if (!object) return gave_nothing(slot);
-  return Handle<T>(object, release);
+  return Handle<T>(object, release, slot);
 }
 
 }  // namespace
@@ -108,14 +108,14 @@ Result<bool> DeviceWork::is_done(const Event& event) const {
 }
 
 Status DeviceWork::wait_for_end(const Event& event, int limit_ms) const {
-  return Subject::failure(
-      Slot::event_wait,
+  return Subject::of_event(
+      event, Slot::event_wait,
       tables().event.wait(event.get(), static_cast<uint64_t>(limit_ms) * 1'000'000));
 }
 
 Status DeviceWork::wait(const Event& event, int limit_ms) const {
   STRIA_RETURN_IF_ERROR(wait_for_end(event, limit_ms));
-  return Subject::failure(Slot::event_status, tables().event.status(event.get()));
+  return Subject::of_event(event, Slot::event_status, tables().event.status(event.get()));
 }
 
 Result<DeviceWork::Mapping> DeviceWork::map(Slot slot, const Buffer& buffer, uint64_t offset,

@@ -83,13 +83,15 @@ Status GuardedMemory::check_guards(size_t tensor) const {
   const auto changed = [&](uint64_t at) { return area.got[at] != area.expected[at]; };
   for (uint64_t n = 1; n <= kGuard; ++n)
     if (n <= begin && changed(begin - n))
-      return broken(
+      return broken_rule(
+          Rule::only_arguments,
           "a kernel wrote {} bytes before the tensor '{}', which lies at byte {} of its "
           "buffer",
           n, tensors_[tensor].name, begin);
   for (uint64_t n = 0; n < kGuard && end + n < area.got.size(); ++n)
     if (changed(end + n))
-      return broken(
+      return broken_rule(
+          Rule::only_arguments,
           "a kernel wrote {} bytes behind the end of the tensor '{}' of {} bytes, which "
           "lies at byte {} of its buffer",
           n + 1, tensors_[tensor].name, tensors_[tensor].bytes, begin);
@@ -103,8 +105,9 @@ Status GuardedMemory::check_unchanged(size_t tensor) const {
       difference(contents(tensor),
                  std::span(area.expected).subspan(places_[tensor].offset, tensors_[tensor].bytes));
   if (!text.empty())
-    return broken("the input '{}', which is only read, is another one after the run: {}",
-                  tensors_[tensor].name, text);
+    return broken_rule(Rule::only_arguments,
+                       "the input '{}', which is only read, is another one after the run: {}",
+                       tensors_[tensor].name, text);
   return Status();
 }
 

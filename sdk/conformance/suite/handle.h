@@ -5,29 +5,36 @@
 #include <utility>
 
 #include "stria/plugin.h"
+#include "suite/call_record.h"
 
 namespace stria::conformance {
 
-// Movable, not copyable. Not thread-safe.
+// Movable, not copyable. Not thread-safe. Of an event, `maker` is the slot whose work it stands for:
+// what fails then is that work, not the slot that was asked how it went.
 template <typename T>
 class Handle {
  public:
   using Release = void (*)(T*);
   Handle() = default;
-  Handle(T* object, Release release) : object_(object), release_(release) {}
+  Handle(T* object, Release release, Slot maker = Slot::count)
+      : object_(object), release_(release), maker_(maker) {}
   Handle(Handle&& other) noexcept
-      : object_(std::exchange(other.object_, nullptr)), release_(other.release_) {}
+      : object_(std::exchange(other.object_, nullptr)),
+        release_(other.release_),
+        maker_(other.maker_) {}
   Handle& operator=(Handle&& other) noexcept {
     if (this != &other) {
       reset();
       object_ = std::exchange(other.object_, nullptr);
       release_ = other.release_;
+      maker_ = other.maker_;
     }
     return *this;
   }
   ~Handle() { reset(); }
 
   T* get() const { return object_; }
+  Slot maker() const { return maker_; }  // Slot::count: not said
   explicit operator bool() const { return object_ != nullptr; }
   // Gives it back now.
   void reset() {
@@ -39,6 +46,7 @@ class Handle {
  private:
   T* object_ = nullptr;
   Release release_ = nullptr;
+  Slot maker_ = Slot::count;
 };
 
 using Driver = Handle<stria_driver>;

@@ -142,7 +142,10 @@ class Runner {
     const auto outputs = std::span(memory.places()).subspan(places.inputs.size());
     STRIA_ASSIGN(const exec::Binding binding, Inside::loaded(executable_).bind(inputs));
     STRIA_ASSIGN(const exec::Run run, binding.run(inputs, outputs));
-    STRIA_RETURN_IF_ERROR(run.wait());
+    if (const Status ended = run.wait(); !ended.ok())
+      return with_rule(ended, ended.code() == StatusCode::deadline_exceeded
+                                  ? Rule::begins
+                                  : rule_of(Slot::executor_submit));
     STRIA_RETURN_IF_ERROR(memory.read());
     for (size_t i = 0; i < places.inputs.size(); ++i)
       STRIA_RETURN_IF_ERROR(memory.check_unchanged(i));
@@ -228,7 +231,7 @@ ProgramRun run_program(const Subject& subject, const TestProgram& program) {
   Result<::stria::Device> device = product_device(subject);
   if (!device.ok()) return failed(device.status().with_context("the product's runtime"));
   Result<Executable> executable = compile(*device, program);
-  if (!executable.ok()) return failed(executable.status());
+  if (!executable.ok()) return failed(with_rule(executable.status(), Rule::builds_or_refuses));
   const auto infos = Inside::loaded(*executable).library().kernels();
   if (!infos.ok()) return failed(infos.status());
   CallRecord& record = *subject.options().record;

@@ -32,8 +32,9 @@ Finding unless_late(const std::function<Finding(PromptCalls& calls)>& round) {
     if (finding.ending() != Ending::pass || calls.longest_ms() <= patience_ms(kLateMs))
       return finding;
     if (i + 1 == kRounds)
-      return broken("{} returned after {} ms, in each of {} tries late: it waits",
-                    name_of(calls.slot()), calls.longest_ms(), kRounds);
+      return broken_rule(Rule::returns_at_once,
+                         "{} returned after {} ms, in each of {} tries late: it waits",
+                         name_of(calls.slot()), calls.longest_ms(), kRounds);
   }
 }
 

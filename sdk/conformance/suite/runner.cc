@@ -53,6 +53,15 @@ bool has_ended(pid_t child) {
          info.si_pid == child;
 }
 
+// What a process breaks that hangs in these calls; nothing if no call is open.
+std::optional<Rule> rule_of_hang(const CallRecord& record) {
+  const std::vector<Slot> open = record.open_slots();
+  for (const Slot slot : open)
+    if (must_not_block(slot)) return Rule::returns_at_once;
+  if (open.empty()) return std::nullopt;
+  return open.front() == Slot::event_wait ? Rule::ends_wait : rule_of(open.front());
+}
+
 class Run {
  public:
   Run(const std::vector<Case>& all, const std::vector<size_t>& which, const RunOptions& options)
@@ -207,7 +216,7 @@ class Run {
       worker.output.clear();
       return;
     }
-    keep(worker, {message.index, message.ending, message.text, "", message.seconds});
+    keep(worker, {message.index, message.ending, message.text, "", message.seconds, message.rule});
     ++worker.done;
     worker.in_case = false;
     worker.until = limit_of(worker);
@@ -245,12 +254,13 @@ class Run {
     remove_scratch(worker);
     if (worker.done == worker.batch.cases.size()) {
       // All have been said. What goes on now is the last one's, as far as anybody can tell.
-      if (!all_gone) keep(worker, {worker.batch.cases.back(), Ending::hang, kStraysStay, "", 0});
+      if (!all_gone)
+        keep(worker, {worker.batch.cases.back(), Ending::hang, kStraysStay, "", 0, {}});
       return;
     }
     const size_t index = worker.batch.cases[worker.done];
     const std::string where = open.empty() ? "" : ", in " + open;
-    CaseResult result{index, Ending::crash, words_for(status) + where, "", 0};
+    CaseResult result{index, Ending::crash, words_for(status) + where, "", 0, Rule::keeps_process};
     if (lives || (WIFEXITED(status) && WEXITSTATUS(status) == kUnheard)) {
       // Which call did it nobody knows: the process went on.
       result.text = "closed a descriptor that is not its own: the pipe to the suite";
@@ -258,6 +268,7 @@ class Run {
       const double seconds =
           std::chrono::duration<double>(all_[index].limit).count() * options_.subject.patience;
       result.ending = Ending::hang;
+      result.rule = rule_of_hang(*worker.record);
       result.text = fmt::format("did not end within {} s{}", seconds, where);
       result.seconds = seconds;
     }
@@ -281,11 +292,15 @@ class Run {
       for (const size_t index : batch.cases)
         if (results_
                 .try_emplace(index,
-                             CaseResult{index, Ending::skip,
+                             CaseResult{index,
+                                        Ending::skip,
                                         fmt::format("not tried: {} of the group's cases hang, and "
                                                     "--hangs {} allows no more",
                                                     count, options_.hangs),
-                                        "", 0, false})
+                                        "",
+                                        0,
+                                        {},
+                                        false})
                 .second)
           ++skipped;
       batch.cases.clear();

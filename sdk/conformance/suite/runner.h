@@ -21,7 +21,8 @@ struct CaseResult {
   std::string text;    // what was wrong; or why it was skipped
   std::string output;  // the end of what its process printed, if it did not end well
   double seconds = 0;
-  bool is_tried = true;  // else skipped since too many cases of its group hang
+  std::optional<Rule> rule;  // of a failure, if it is not the case's own
+  bool is_tried = true;      // else skipped since too many cases of its group hang
 };
 
 struct RunOptions {

@@ -42,7 +42,29 @@ std::filesystem::path Subject::library() const {
 
 Status Subject::failure(Slot slot, stria_error* error) {
   if (!error) return Status();
-  return hal::take_error(error, hal::Reader::author).with_context(std::string(name_of(slot)));
+  return with_rule(
+      hal::take_error(error, hal::Reader::author).with_context(std::string(name_of(slot))),
+      rule_of(slot));
+}
+
+Status Subject::of_event(const Event& event, Slot slot, stria_error* error) {
+  if (!error) return Status();
+  const Status failed =
+      hal::take_error(error, hal::Reader::author).with_context(std::string(name_of(slot)));
+  const bool is_late = failed.code() == StatusCode::deadline_exceeded;
+  switch (event.maker()) {
+    case Slot::count: return with_rule(failed, rule_of(slot));
+    case Slot::compiler_build:
+      return with_rule(failed, is_late ? Rule::ends_wait : Rule::builds_or_refuses);
+    case Slot::kernel_run:
+    case Slot::executor_submit:
+    case Slot::executor_copy:
+    case Slot::executor_fill:
+      if (is_late) return with_rule(failed, Rule::begins);
+      break;
+    default: break;
+  }
+  return with_rule(failed, rule_of(event.maker()));
 }
 
 Status Subject::load() {
@@ -146,8 +168,7 @@ void Subject::remove_scratch() {
 namespace {
 
 Status gave_nothing(Slot slot) {
-  return make_error(StatusCode::failed_precondition, "{} says that it succeeded and gives nothing",
-                    name_of(slot));
+  return broken_rule(rule_of(slot), "{} says that it succeeded and gives nothing", name_of(slot));
 }
 
 }  // namespace
@@ -219,7 +240,7 @@ Result<Event> Subject::host_event() const {
   stria_event* event = nullptr;
   STRIA_SLOT(*this, device, create_event, device(), &event);
   if (!event) return gave_nothing(Slot::device_create_event);
-  return Event(event, tables_.event.release);
+  return Event(event, tables_.event.release, Slot::event_signal);
 }
 
 Status Subject::signal(const Event& event, const Status& failure) const {
@@ -236,7 +257,7 @@ Result<Event> Subject::copy(const Executor& on, const Buffer& source, uint64_t s
   STRIA_SLOT(*this, executor, copy, on.get(), source.get(), source_offset, target.get(),
              target_offset, bytes, waits.data(), waits.size(), &done);
   if (!done) return gave_nothing(Slot::executor_copy);
-  return Event(done, tables_.event.release);
+  return Event(done, tables_.event.release, Slot::executor_copy);
 }
 
 Result<Event> Subject::fill(const Executor& on, const Buffer& target, uint64_t offset,
@@ -246,13 +267,14 @@ Result<Event> Subject::fill(const Executor& on, const Buffer& target, uint64_t o
   STRIA_SLOT(*this, executor, fill, on.get(), target.get(), offset, bytes, pattern.data(),
              pattern.size(), waits.data(), waits.size(), &done);
   if (!done) return gave_nothing(Slot::executor_fill);
-  return Event(done, tables_.event.release);
+  return Event(done, tables_.event.release, Slot::executor_fill);
 }
 
 Status Subject::wait(const Event& event, int limit_ms) const {
-  STRIA_SLOT(*this, event, wait, event.get(), static_cast<uint64_t>(limit_ms) * 1'000'000);
-  STRIA_SLOT(*this, event, status, event.get());
-  return Status();
+  STRIA_RETURN_IF_ERROR(
+      of_event(event, Slot::event_wait,
+               tables_.event.wait(event.get(), static_cast<uint64_t>(limit_ms) * 1'000'000)));
+  return of_event(event, Slot::event_status, tables_.event.status(event.get()));
 }
 
 Result<bool> Subject::is_done(const Event& event) const {
@@ -269,7 +291,7 @@ Status Subject::write(const Buffer& buffer, uint64_t offset,
   STRIA_SLOT(*this, buffer, map_discard, buffer.get(), offset, bytes.size(), nullptr, 0, &memory,
              &ready);
   if (!ready) return gave_nothing(Slot::buffer_map_discard);
-  const Event mapped(ready, tables_.event.release);
+  const Event mapped(ready, tables_.event.release, Slot::buffer_map_discard);
   const Status status = wait(mapped);
   if (status.ok() && !bytes.empty()) {
     if (!memory) return gave_nothing(Slot::buffer_map_discard);
@@ -278,7 +300,7 @@ Status Subject::write(const Buffer& buffer, uint64_t offset,
   stria_event* ended = nullptr;
   STRIA_SLOT(*this, buffer, unmap, buffer.get(), memory, &ended);
   if (!ended) return gave_nothing(Slot::buffer_unmap);
-  const Event unmapped(ended, tables_.event.release);
+  const Event unmapped(ended, tables_.event.release, Slot::buffer_unmap);
   STRIA_RETURN_IF_ERROR(status);
   return wait(unmapped);
 }
@@ -288,7 +310,7 @@ Result<Bytes> Subject::read(const Buffer& buffer, uint64_t offset, uint64_t byte
   stria_event* ready = nullptr;
   STRIA_SLOT(*this, buffer, map_current, buffer.get(), offset, bytes, nullptr, 0, &memory, &ready);
   if (!ready) return gave_nothing(Slot::buffer_map_current);
-  const Event mapped(ready, tables_.event.release);
+  const Event mapped(ready, tables_.event.release, Slot::buffer_map_current);
   const Status status = wait(mapped);
   Bytes out(bytes);
   if (status.ok() && bytes > 0) {
@@ -298,7 +320,7 @@ Result<Bytes> Subject::read(const Buffer& buffer, uint64_t offset, uint64_t byte
   stria_event* ended = nullptr;
   STRIA_SLOT(*this, buffer, unmap, buffer.get(), memory, &ended);
   if (!ended) return gave_nothing(Slot::buffer_unmap);
-  const Event unmapped(ended, tables_.event.release);
+  const Event unmapped(ended, tables_.event.release, Slot::buffer_unmap);
   STRIA_RETURN_IF_ERROR(status);
   STRIA_RETURN_IF_ERROR(wait(unmapped));
   return out;

@@ -116,8 +116,10 @@ class Subject {
   Status write(const Buffer& buffer, uint64_t offset, std::span<const std::byte> bytes) const;
   Result<Bytes> read(const Buffer& buffer, uint64_t offset, uint64_t bytes) const;
 
-  // What a plugin's error says, and gives it back: "executor.copy: …".
+  // What a plugin's error says, and gives it back: "executor.copy: …". Its rule is the slot's.
   static Status failure(Slot slot, stria_error* error);
+  // The same where the slot tells of the event's work: the rule is that work's.
+  static Status of_event(const Event& event, Slot slot, stria_error* error);
 
  private:
   std::chrono::milliseconds scaled(std::chrono::milliseconds limit) const {

@@ -11,6 +11,7 @@
 #include "stria/hal/boundary/error.h"
 #include "stria/runtime/host/host_functions.h"
 #include "suite/patience.h"
+#include "suite/rules.h"
 
 namespace stria::conformance {
 namespace {
@@ -115,7 +116,7 @@ struct TestHost::Slots {
 
   static void misused(std::string text) {
     const std::lock_guard lock(hosts_mutex());
-    if (misuse().empty()) misuse() = std::move(text);
+    if (misuse().empty()) misuse() = mark_of(Rule::gives_back) + text;
   }
 
   static stria_error* refused() {

@@ -45,7 +45,7 @@ class TestHost {
   // the service's name; empty: nothing is.
   void watch(std::function<void(const char* service)> watcher);
   // What a plugin has done wrong with the memory of any test host since the last call; "" if
-  // nothing.
+  // nothing. It carries its rule.
   static std::string take_misuse();
   // Starts all of its threads, which otherwise begin with the first work: for whoever counts those
   // of a plugin.

@@ -88,6 +88,17 @@ Finding run_case(const Case& c, Subject& subject) {
   }
 }
 
+// What a case found in whose calls the suite's checks saw a fault, which carries its rule.
+Finding with_fault(const Finding& finding, const std::string& fault) {
+  if (is_good(finding.ending())) return Status(StatusCode::failed_precondition, fault);
+  if (finding.ending() == Ending::leak)
+    return make_error(StatusCode::failed_precondition, "{}; besides: {}", fault, finding.text());
+  if (finding.ending() != Ending::fail) return finding;
+  // What a call broke may be why the case fails.
+  const Status both = broken("{}; besides: {}", finding.text(), fault);
+  return finding.rule() ? with_rule(both, *finding.rule()) : both;
+}
+
 }  // namespace
 
 void run_cases_here(const std::vector<Case>& all, const std::vector<size_t>& cases,
@@ -106,16 +117,13 @@ void run_cases_here(const std::vector<Case>& all, const std::vector<size_t>& cas
     subject.remove_scratch();
     std::string fault = options.record->take_case_fault();
     if (const std::string misuse = TestHost::take_misuse(); fault.empty()) fault = misuse;
-    if (!fault.empty() && is_good(finding.ending())) finding = Finding(broken("{}", fault));
-    // What a call broke may be why the case fails.
-    else if (!fault.empty() && finding.ending() == Ending::fail)
-      finding = Finding(broken("{}; besides: {}", finding.text(), fault));
-    else if (!fault.empty() && finding.ending() == Ending::leak)
-      finding = Finding(broken("{}; besides: {}", fault, finding.text()));
-    send(pipe, {{"end", index},
-                {"ending", name_of(finding.ending())},
-                {"text", shown_message(finding.text())},
-                {"seconds", std::chrono::duration<double>(Clock::now() - begin).count()}});
+    if (!fault.empty()) finding = with_fault(finding, fault);
+    Json message = {{"end", index},
+                    {"ending", name_of(finding.ending())},
+                    {"text", shown_message(finding.text())},
+                    {"seconds", std::chrono::duration<double>(Clock::now() - begin).count()}};
+    if (finding.rule()) message["rule"] = static_cast<int>(*finding.rule());
+    send(pipe, message);
   }
   // What destructors of plugins, drivers and sanitizers would do at exit is tried by cases that
   // are about it.
@@ -134,6 +142,8 @@ std::optional<WorkerMessage> parse_message(std::string_view line) {
     out.index = message.at("end");
     out.text = message.at("text");
     out.seconds = message.at("seconds");
+    if (const int rule = message.value("rule", -1); rule >= 0 && rule < kRules)
+      out.rule = static_cast<Rule>(rule);
     const std::string ending = message.at("ending");
     for (int i = 0; i < kEndings; ++i)
       if (name_of(static_cast<Ending>(i)) == ending) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The child process that runs cases, and what it says to its parent: a JSON object a line.
-//   {"begin": 3}   {"end": 3, "ending": "FAIL", "text": "…", "seconds": 0.01}
+//   {"begin": 3}   {"end": 3, "ending": "FAIL", "text": "…", "seconds": 0.01, "rule": 17}
 #pragma once
 
 #include <optional>
@@ -28,6 +28,7 @@ struct WorkerMessage {
   Ending ending = Ending::pass;
   std::string text;
   double seconds = 0;
+  std::optional<Rule> rule;  // if it is not the case's own
 };
 // Nothing for a line that no worker of ours has written: a plugin may write into any descriptor.
 std::optional<WorkerMessage> parse_message(std::string_view line);

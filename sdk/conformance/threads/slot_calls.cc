@@ -141,7 +141,7 @@ Status SlotCalls::call_compiler(std::span<stria_event* const> waits) {
           slot_, work_->tables().compiler.build(compiler_.get(), &params, waits.data(),
                                                 waits.size(), &library, &done)));
       library_ = Library(library, work_->tables().library.release);
-      started_ = Event(done, work_->tables().event.release);
+      started_ = Event(done, work_->tables().event.release, slot_);
       return Status();
     }
     case Slot::compiler_release: compiler_.reset(); return Status();
@@ -183,7 +183,7 @@ Status SlotCalls::call_executor(std::span<stria_event* const> waits) {
   }
   STRIA_RETURN_IF_ERROR(Subject::failure(slot_, error));
   if (!done) return broken("{} says that it succeeded and gives nothing", name_of(slot_));
-  started_ = Event(done, tables.event.release);
+  started_ = Event(done, tables.event.release, slot_);
   return work_->flush(program_ ? loaded_->executor : executor_);
 }
 

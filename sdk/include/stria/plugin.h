@@ -51,7 +51,8 @@
 // own slots needs.
 //
 // Processes: the tables are valid in the process that queried them; a forked child may not use
-// them.
+// them. Nothing that a plugin does ends the process: no slot and no thread of its own exits, aborts
+// or faults, whatever it was given and whatever the device did.
 #ifndef STRIA_PLUGIN_H
 #define STRIA_PLUGIN_H
 
@@ -168,6 +169,7 @@ typedef void (*stria_device_sink)(void* state, const stria_device_info* info);
 // -------------------------------------------------------------------------------------------------
 // Kernels
 
+// A kernel writes the elements of its out and inout arguments, and nothing beside them.
 typedef int32_t stria_direction;
 enum {
   STRIA_IN = 1,    // read only
@@ -374,8 +376,9 @@ typedef struct stria_device_table {
   // @threads any @blocks no @allocates no @reenters no
   stria_error* (*create_executor)(stria_device* device, stria_string options,
                                   stria_executor** executor);
-  // Memory with undefined contents, or STRIA_OUT_OF_MEMORY with the bytes asked for and the bytes
-  // free. STRIA_NOT_FOUND: the device has no buffers in a memory unit of that name.
+  // Memory of this buffer alone, with undefined contents, or STRIA_OUT_OF_MEMORY with the bytes
+  // asked for and the bytes free. STRIA_NOT_FOUND: the device has no buffers in a memory unit of
+  // that name.
   // @threads any @blocks yes @allocates yes @reenters no
   stria_error* (*allocate)(stria_device* device, const stria_buffer_params* params,
                            stria_buffer** buffer);
@@ -401,7 +404,9 @@ typedef struct stria_compiler_table {
   uint64_t size;
   const void* next;
   // Starts to compile and returns at once. The library's other slots return
-  // STRIA_FAILED_PRECONDITION until `done` is, and its failure afterwards if it failed.
+  // STRIA_FAILED_PRECONDITION until `done` is, and its failure afterwards if it failed. A program
+  // that the plugin's pipeline has made becomes code, or fails with STRIA_UNSUPPORTED and what of
+  // it is not supported.
   // @threads any @blocks no @allocates yes @reenters no
   stria_error* (*build)(stria_compiler* compiler, const stria_build_params* params,
                         stria_event* const* waits, uint64_t wait_count, stria_library** library,

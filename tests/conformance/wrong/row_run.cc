@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "reports/report.h"
 #include "row_folder.h"
 #include "suite/all_cases.h"
 #include "suite/runner.h"
@@ -48,9 +49,13 @@ void judge(const Row& row, const std::vector<Case>& all, const std::vector<CaseR
     const bool is_unknown = said.find("no mistake is called") != std::string::npos;
     caught |= is_one_of(row.endings, result.ending) && !is_unknown &&
               said.find(row.says) != std::string::npos;
-    if (row.endings.empty() ? !is_good(result.ending) : true)
+    if (!row.endings.empty() || !is_good(result.ending)) {
       out.text += fmt::format("  {} {} {}\n", name_of(result.ending), all[result.index].name,
                               result.text.substr(0, 400));
+      if (is_good(result.ending)) continue;
+      for (const Quoted& rule : rules_of(all[result.index], result))
+        out.text += fmt::format("    breaks \"{}\"\n", rule.sentence);
+    }
   }
   out.as_expected = row.endings.empty() ? all_good && !results.empty() : caught;
 }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules of stria/plugin.h that a case can find broken on the way to what it is about: a copy that is
+// refused, work that never ends, a process that is gone. What finds one says which it is, and the
+// failure quotes that rule's sentence instead of the case's.
+//
+// A rule travels with the message of the failed Status, in three bytes that no report shows: a
+// Status has no other place for it, and helpers hand failures on as they are. A message that
+// becomes a part of another one loses it there (see broken() in case.h): who writes a sentence of
+// his own knows better what is wrong.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "stria/base/status.h"
+#include "suite/call_record.h"
+
+namespace stria::conformance {
+
+// A slot's rule is what its comment says that it does: the first kSlots numbers.
+enum class Rule : int {
+  begins = kSlots,    // work that was submitted begins, whether anybody waits for it or not
+  ends_wait,          // a wait returns when the event is done, or its time is over
+  returns_at_once,    // a slot that must not block
+  keeps_process,      // nothing that a plugin does ends the process
+  no_exception,       // none crosses the boundary
+  gives_error,        // what a slot that failed returns
+  builds_or_refuses,  // a program becomes code, or is said to be unsupported
+  gives_back,         // memory of the host's, as it was got
+  only_arguments,     // what lies beside a kernel's outputs stays as it was
+  count
+};
+inline constexpr int kRules = static_cast<int>(Rule::count);
+
+constexpr Rule rule_of(Slot slot) { return static_cast<Rule>(slot); }
+// Whether it may be what the case tries, in other words: what a slot does, or when work begins.
+bool may_be_the_cases(Rule rule);
+// Of stria/plugin.h, word by word.
+std::string_view sentence_of(Rule rule);
+
+// The rule as a text that can be put into a message.
+std::string mark_of(Rule rule);
+// The failure with a rule, unless it has one. Ok stays ok.
+Status with_rule(const Status& status, Rule rule);
+// Takes all marks out of a text; the rule of the last one.
+std::optional<Rule> take_rule(std::string& text);
+
+}  // namespace stria::conformance
