@@ -47,6 +47,9 @@ struct Inside {
   // Runtime::select likewise.
   static Result<Selection> select(const Runtime& runtime, std::string_view selector,
                                   const ProgramNeeds* needs);
+  // Runtime::pick for a program that has been lowered.
+  static Result<Pick> pick(const Runtime& runtime, std::string_view selector,
+                           const Compilation& generic, const PickOptions& options);
   // The same of plugins that were loaded one by one.
   static Selection select_among(const std::vector<hal::PluginRecord>& records,
                                 const DeviceSelector& selector, const ProgramNeeds* needs);

@@ -17,6 +17,7 @@
 #include "stria/hal/plugin_set.h"
 #include "stria/hal/probe.h"
 #include "stria/runtime/compile_driver.h"
+#include "stria/runtime/device_picker.h"
 #include "stria/runtime/host/host_functions.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/pick/selection.h"
@@ -28,8 +29,10 @@ std::string name_of(const hal::PluginRecord& record, size_t position) {
   return fmt::format("{}{}:{}", record.isolated ? kIsolated : "", record.id, position);
 }
 
-// What is known of a device without opening it; `with_model`: what its model says, too.
-DeviceFacts facts_of(const hal::PluginRecord& record, size_t position, bool with_model) {
+// What is known of a device without opening it; `with_model`: what its model says, too, which
+// `kept` gets unless it is null.
+DeviceFacts facts_of(const hal::PluginRecord& record, size_t position, bool with_model,
+                     std::optional<HardwareModel>* kept = nullptr) {
   const hal::DeviceInfo& info = record.devices[position];
   DeviceFacts out;
   out.info = public_info(info, record.id, name_of(record, position));
@@ -42,6 +45,7 @@ DeviceFacts facts_of(const hal::PluginRecord& record, size_t position, bool with
     out.model_trouble = hal::one_line(model.status().message());
     return out;
   }
+  if (kept != nullptr) *kept = *model;
   out.simulated = model->simulated;
   out.lacks_types = model->lacking_types;
   if (model->simulated) return out;
@@ -56,6 +60,7 @@ DeviceFacts facts_of(const hal::PluginRecord& record, size_t position, bool with
 struct Known {
   std::vector<DeviceFacts> facts;
   std::vector<const hal::PluginRecord*> records;
+  std::vector<std::optional<HardwareModel>> models;  // if asked for; nullopt: there is none
 };
 Known known_of(const std::vector<hal::PluginRecord>& records, bool with_models) {
   Known out;
@@ -64,12 +69,13 @@ Known known_of(const std::vector<hal::PluginRecord>& records, bool with_models) 
     if (!status.ok() || !record.plugin.valid()) {
       DeviceFacts& broken = out.facts.emplace_back();
       out.records.push_back(&record);
+      out.models.emplace_back();
       broken.info.plugin = broken.info.selector = record.id;
       broken.plugin_trouble = hal::one_line(status.message());
       continue;
     }
     for (size_t i = 0; i < record.devices.size(); ++i) {
-      out.facts.push_back(facts_of(record, i, with_models));
+      out.facts.push_back(facts_of(record, i, with_models, &out.models.emplace_back()));
       out.records.push_back(&record);
     }
   }
@@ -308,6 +314,68 @@ Result<Device> Inside::open(const Runtime& runtime, std::string_view text,
     pass_over(info, hal::one_line(fits.message()));
   }
   return none_can_be(program != nullptr ? "used" : "opened", reasons);
+}
+
+namespace {
+
+// What an open device says of the program; why not in `verdict` or in the candidate.
+void ask_device(const hal::PluginRecord& record, const RuntimeOptions& options,
+                const Compilation& generic, const CompileOptions& compile, Candidate& candidate,
+                DeviceVerdict& verdict) {
+  const Result<Device> device = open_device(record, verdict.device, options);
+  if (!device.ok()) {
+    verdict.objections.push_back(
+        {Gate::available, std::nullopt, hal::one_line(device.status().message())});
+    return;
+  }
+  verdict.device = device->info();
+  auto predictions = DevicePicker::of_device(*device, generic, compile);
+  if (predictions.ok()) {
+    for (Prediction& one : *predictions) candidate.predictions.push_back(std::move(one));
+    if (predictions->empty()) candidate.trouble = "its hardware model lacks rates";
+    return;
+  }
+  const std::string why = hal::one_line(predictions.status().message());
+  if (predictions.status().code() == StatusCode::unsupported)
+    verdict.objections.push_back({Gate::types, std::nullopt, why});
+  else
+    verdict.objections.push_back({Gate::build, std::nullopt, why});
+}
+
+}  // namespace
+
+Result<Pick> Runtime::pick(std::string_view text, const Program& program, const InputTypes& inputs,
+                           const PickOptions& options) const {
+  STRIA_ASSIGN(const Compilation generic, lower_program(program, inputs, options.compile));
+  return Inside::pick(*this, text, generic, options);
+}
+
+Result<Pick> Inside::pick(const Runtime& runtime, std::string_view text, const Compilation& generic,
+                          const PickOptions& options) {
+  const auto& state = runtime.state_;
+  STRIA_ASSIGN(const DeviceSelector selector, parse_device_selector(text));
+  if (state->ended)
+    return make_error(StatusCode::failed_precondition, "this runtime has been shut down");
+  const ProgramNeeds needs = CompileDriver::needs(generic);
+  const Known known = known_of(state->records_for(selector), true);
+  Selection selection = stria::select(known.facts, selector, &needs);
+  std::vector<Candidate> candidates;
+  for (const size_t at : selection.order) {
+    const DeviceFacts& facts = known.facts[at];
+    if (options.progress)
+      options.progress(candidates.size(), selection.order.size(), facts.info.selector);
+    Candidate& candidate = candidates.emplace_back();
+    candidate.device = at;
+    candidate.software = is_software(facts.info);
+    candidate.simulated = facts.simulated;
+    if (const std::optional<HardwareModel>& model = known.models[at])
+      if (std::optional<Prediction> bounds = DevicePicker::by_bounds(generic, *model))
+        candidate.predictions.push_back(*std::move(bounds));
+    if (!options.bounds_only)
+      ask_device(*known.records[at], state->options, generic, options.compile, candidate,
+                 selection.devices[at]);
+  }
+  return choose(std::move(selection), std::move(candidates));
 }
 
 }  // namespace stria

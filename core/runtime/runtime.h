@@ -18,6 +18,7 @@
 #include "stria/runtime/compile_options.h"
 #include "stria/runtime/device.h"
 #include "stria/runtime/pick/device_info.h"
+#include "stria/runtime/pick/prediction.h"
 #include "stria/runtime/pick/selection.h"
 
 namespace stria {
@@ -58,6 +59,15 @@ struct RuntimeOptions {
   bool author = false;
   // Lines for people from plugins; empty: dropped. Called from any thread.
   std::function<void(LogLevel, std::string_view)> log;
+};
+
+// How Runtime::pick predicts. Plain value.
+struct PickOptions {
+  CompileOptions compile;
+  // Only what is known without opening a device: milliseconds, for wide intervals.
+  bool bounds_only = false;
+  // Called before each device is asked, from the calling thread; may be empty.
+  std::function<void(size_t done, size_t all, std::string_view device)> progress;
 };
 
 // A plugin that was found. Plain value.
@@ -106,6 +116,15 @@ class STRIA_API Runtime {
   Result<Selection> select(std::string_view selector) const;
   Result<Selection> select(std::string_view selector, const Program& program,
                            const InputTypes& inputs = {}) const;
+
+  // Which device a program had better run on: what it takes on each one that the selector keeps, by
+  // the device's hardware model and by what its plugin says, and the order that follows. Opens them
+  // one after the other, unless `bounds_only`, and runs the passes of their pipelines; builds and
+  // runs nothing. A device that cannot be opened or compiled for is dropped with the
+  // reason. Objectives and limits of the selector are kept. Fails like select(); a choice may be
+  // empty, which check_any_kept(pick.selection) turns into a failure.
+  Result<Pick> pick(std::string_view selector, const Program& program,
+                    const InputTypes& inputs = {}, const PickOptions& options = {}) const;
 
   // Ends the work of all plugins that were loaded, each within `plugin_time_limit`. Nothing else
   // does this, and no destructor: a process that ends without it leaves plugins as they are, which

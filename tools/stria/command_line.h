@@ -18,6 +18,7 @@
 #include "verbs/new_plugin.h"
 #include "verbs/ops.h"
 #include "verbs/opt.h"
+#include "verbs/pick.h"
 #include "verbs/reduce.h"
 #include "verbs/run.h"
 #include "verbs/show.h"
@@ -28,7 +29,7 @@ namespace stria::command {
 using Verb =
     std::variant<DevicesOptions, DoctorOptions, RunOptions, CompileOptionsText, OptOptions,
                  HwOptions, FmtOptions, GradOptions, ReduceOptions, SimOptions, ShowOptions,
-                 OpsOptions, NewPluginOptions, ConformOptions, CalibrateCommand>;
+                 PickVerb, OpsOptions, NewPluginOptions, ConformOptions, CalibrateCommand>;
 
 struct CommandLine {
   std::optional<Verb> verb;

@@ -32,6 +32,7 @@ Outcome dispatch(const Verb& verb) {
     Outcome operator()(const ReduceOptions& options) const { return reduce(options); }
     Outcome operator()(const SimOptions& options) const { return sim(options); }
     Outcome operator()(const ShowOptions& options) const { return show(options); }
+    Outcome operator()(const PickVerb& options) const { return pick(options); }
     Outcome operator()(const OpsOptions& options) const { return ops(options); }
     Outcome operator()(const NewPluginOptions& options) const { return new_plugin(options); }
     Outcome operator()(const ConformOptions& options) const { return conform(options); }

@@ -172,15 +172,16 @@ double rate_of(const HardwareModel& model, const ExecutionUnit& unit, const std:
   return kMany / *cycles * model.unit_cycles(unit.clock_mhz);
 }
 
-void add_operations(const Block& main, const HardwareModel& model,
+// By kind, operations at the points that count; moves are none.
+using Counts = std::map<std::string, double>;
+void add_counts(const Block& statement, Counts& counts) {
+  const double part = part_that_counts(statement);
+  for (const auto& [kind, count] : work_of(statement).operations)
+    if (!kind.starts_with("move")) counts[kind] += part * count;
+}
+
+void add_operations(const Counts& counts, const HardwareModel& model,
                     std::vector<MachineBound>& bounds) {
-  std::map<std::string, double> counts;
-  for (const stripe::Statement& statement : main.stmts) {
-    if (!statement.block()) continue;
-    const double part = part_that_counts(*statement.block());
-    for (const auto& [kind, count] : work_of(*statement.block()).operations)
-      if (!kind.starts_with("move")) counts[kind] += part * count;
-  }
   double all = 0, alone = 0, instances = 0;
   std::set<std::string> units;
   for (const auto& [kind, count] : counts) {
@@ -249,12 +250,27 @@ std::vector<MachineBound> machine_bounds(const stripe::Program& generic, const H
                                          const std::string& main_memory) {
   std::vector<MachineBound> out;
   if (const Block* main = generic.main()) {
-    add_operations(*main, model, out);
+    Counts counts;
+    for (const stripe::Statement& statement : main->stmts)
+      if (statement.block()) add_counts(*statement.block(), counts);
+    add_operations(counts, model, out);
     if (!main_memory.empty()) add_transfers(*main, model, main_memory, out);
   }
   std::stable_sort(out.begin(), out.end(), [](const MachineBound& a, const MachineBound& b) {
     return a.cycles > b.cycles;
   });
+  return out;
+}
+
+std::optional<double> operation_cycles_at_least(const stripe::Block& statement,
+                                                const HardwareModel& model) {
+  Counts counts;
+  add_counts(statement, counts);
+  std::vector<MachineBound> bounds;
+  add_operations(counts, model, bounds);
+  if (bounds.empty() && !counts.empty()) return std::nullopt;
+  double out = 0;
+  for (const MachineBound& bound : bounds) out = std::max(out, bound.cycles);
   return out;
 }
 

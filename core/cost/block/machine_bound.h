@@ -14,6 +14,7 @@
 // values choose is not.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,5 +33,10 @@ struct MachineBound {
 // which no unit has a rate has no term. Thread-safe.
 std::vector<MachineBound> machine_bounds(const stripe::Program& generic, const HardwareModel& model,
                                          const std::string& main_memory);
+
+// The larger of the terms `operations` and `all` of one statement, in cycles of the model's clock.
+// nullopt: no unit has a rate of any of its operations. Thread-safe.
+std::optional<double> operation_cycles_at_least(const stripe::Block& statement,
+                                                const HardwareModel& model);
 
 }  // namespace stria::cost

@@ -137,9 +137,9 @@ Status check_can_be_kept(const DeviceSelector& selector) {
   if (selector.power_w) asked.push_back(fmt::format("'power<={}'", watts_text(*selector.power_w)));
   if (asked.empty()) return Status();
   return unsupported(
-      "the device selector '{}' asks for {}, which cannot be kept: devices are not yet chosen by "
-      "what they would take for the program, only by the operations per second that their models "
-      "promise; leave {} out",
+      "the device selector '{}' asks for {}, which cannot be kept here: what a device takes is "
+      "known "
+      "for a program only (stria pick, stria run); leave {} out",
       selector.to_string(), join(asked, ", "), asked.size() == 1 ? "it" : "them");
 }
 

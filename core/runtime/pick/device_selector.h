@@ -96,8 +96,9 @@ STRIA_API Result<DeviceSelector> parse_device_selector(std::string_view text);
 // trusted (in an elevated process).
 STRIA_API std::string default_device_selector();
 
-// unsupported if it asks for what the choice of a device cannot keep: an objective, a number of
-// runs, a deadline, a cap of power. Nothing of a selector is passed over in silence.
+// unsupported if it asks for what only a program tells: an objective, a number of runs, a deadline,
+// a cap of power. For who chooses a device without one; nothing of a selector is passed over in
+// silence.
 STRIA_API Status check_can_be_kept(const DeviceSelector& selector);
 
 }  // namespace stria

@@ -49,12 +49,12 @@ Status wrong(std::span<const Unit> units, std::string_view example,
                           join(names, ", "));
 }
 
-struct Parts {
+struct NumberAndUnit {
   std::string_view number;
   const Unit* unit;
 };
 
-Result<Parts> parts_of(std::string_view text, std::span<const Unit> units,
+Result<NumberAndUnit> parts_of(std::string_view text, std::span<const Unit> units,
                        std::string_view example) {
   if (text.empty()) return wrong(units, example, "there is no number");
   // A unit is letters, and the bytes of µ.
@@ -67,7 +67,7 @@ Result<Parts> parts_of(std::string_view text, std::span<const Unit> units,
   if (number.empty()) return wrong(units, example, "'{}' has no number", shown_name(text));
   if (unit.empty()) return wrong(units, example, "'{}' has no unit", shown_name(text));
   for (const Unit& one : units)
-    if (one.name == unit) return Parts{number, &one};
+    if (one.name == unit) return NumberAndUnit{number, &one};
   std::vector<std::string> names;
   for (const Unit& one : units) names.emplace_back(one.name);
   // The same letters in another case are near, even if there is one alone.
@@ -82,7 +82,7 @@ Result<Parts> parts_of(std::string_view text, std::span<const Unit> units,
 Result<double> parse_positive(std::string_view text, std::span<const Unit> units,
                               std::string_view example) {
   constexpr double kMost = 1e9;
-  STRIA_ASSIGN(const Parts parts, parts_of(text, units, example));
+  STRIA_ASSIGN(const NumberAndUnit parts, parts_of(text, units, example));
   const Result<double> number = parse_number(parts.number, 0, kMost / parts.unit->factor);
   if (!number.ok()) return wrong(units, example, "{}", number.status().message());
   const double value = *number * parts.unit->factor;
@@ -99,7 +99,7 @@ std::string shortest_text(double value) {
 
 Result<uint64_t> parse_bytes(std::string_view text) {
   constexpr std::string_view kExample = "8G";
-  STRIA_ASSIGN(const Parts parts, parts_of(text, kByteUnits, kExample));
+  STRIA_ASSIGN(const NumberAndUnit parts, parts_of(text, kByteUnits, kExample));
   const auto factor = static_cast<uint64_t>(parts.unit->factor);
   if (parts.number.find_first_not_of("0123456789") == std::string_view::npos) {
     const Result<uint64_t> whole = parse_unsigned(parts.number, 0, UINT64_MAX / factor);

@@ -187,10 +187,6 @@ class Judge {
   std::vector<size_t> names_;  // positions of terms that name devices
 };
 
-// Does it run on the processor what is made for another device? Then whatever else is there is
-// better, whatever the models promise: they cannot tell what the detour costs.
-bool is_software(const DeviceFacts& facts) { return facts.info.kind == "software"; }
-
 // Is it dropped because no name means it?
 bool is_not_meant(const DeviceVerdict& verdict, const DeviceSelector& selector) {
   return std::any_of(verdict.objections.begin(), verdict.objections.end(), [&](const auto& one) {
@@ -232,6 +228,8 @@ std::string list_of(const Selection& selection, bool all) {
 
 }  // namespace
 
+bool is_software(const DeviceInfo& device) { return device.kind == "software"; }
+
 std::string_view name_of(Gate gate) {
   switch (gate) {
     case Gate::name: return "name";
@@ -240,6 +238,8 @@ std::string_view name_of(Gate gate) {
     case Gate::condition: return "condition";
     case Gate::types: return "types";
     case Gate::memory: return "memory";
+    case Gate::build: return "build";
+    case Gate::limit: return "limit";
   }
   return "";
 }
@@ -302,9 +302,9 @@ Selection select(const std::vector<DeviceFacts>& devices, const DeviceSelector& 
   std::stable_sort(out.order.begin(), out.order.end(), [&](size_t a, size_t b) {
     if (!selector.automatic) return ranks[a] < ranks[b];
     const DeviceFacts &one = devices[a], &other = devices[b];
-    return is_software(one) == is_software(other)
+    return is_software(one.info) == is_software(other.info)
                ? one.operations_per_second > other.operations_per_second
-               : is_software(other);
+               : is_software(other.info);
   });
   return out;
 }

@@ -40,7 +40,9 @@ enum class Gate {
   available,  // it is not there
   condition,  // mem>=8G, !kind:cpu
   types,      // the program needs types of elements that it lacks
-  memory,     // the program's inputs, weights and outputs do not fit
+  memory,     // the program's inputs, weights and outputs do not fit, or what a run has at once
+  build,      // its pipeline fails for the program
+  limit,      // a deadline or a cap of power, by what is predicted
 };
 // "name", "plugin", …
 STRIA_API std::string_view name_of(Gate gate);
@@ -63,6 +65,10 @@ struct Selection {
   std::vector<DeviceVerdict> devices;  // in the order of the facts
   std::vector<size_t> order;           // positions of those that are kept; the first is taken first
 };
+
+// Does it run on the processor what is made for another device? Then whatever else is there is
+// better, whatever the models promise: they cannot tell what the detour costs.
+STRIA_API bool is_software(const DeviceInfo& device);
 
 // A function of its arguments: safe from any thread. `needs` may be null: no program is asked
 // about.

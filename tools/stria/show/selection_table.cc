@@ -15,7 +15,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string verdict_of(const DeviceVerdict& verdict, const DeviceSelector& selector) {
+}  // namespace
+
+std::string verdict_text(const DeviceVerdict& verdict, const DeviceSelector& selector) {
   // Of a device that is not meant nobody asks what else it lacks; --json has it.
   const bool meant = verdict.objections[0].gate != Gate::name;
   std::vector<std::string> reasons;
@@ -24,7 +26,7 @@ std::string verdict_of(const DeviceVerdict& verdict, const DeviceSelector& selec
   return "dropped: " + shown_message(join(reasons, "; "));
 }
 
-Json json_of(const DeviceSelector& selector) {
+Json json_of_selector(const DeviceSelector& selector) {
   Json terms = Json::array();
   for (const SelectorTerm& term : selector.terms) terms.push_back(term.to_string());
   Json out = {{"text", selector.to_string()},
@@ -41,8 +43,6 @@ Json json_of(const DeviceSelector& selector) {
   return out;
 }
 
-}  // namespace
-
 void print_selection(const Selection& selection) {
   constexpr size_t kMaxWidth = 64;
   struct Line {
@@ -55,7 +55,8 @@ void print_selection(const Selection& selection) {
   }
   for (const DeviceVerdict& one : selection.devices)
     if (!one.kept())
-      lines.push_back({one.device.selector, one.device.name, verdict_of(one, selection.selector)});
+      lines.push_back(
+          {one.device.selector, one.device.name, verdict_text(one, selection.selector)});
   // What is wider than a column may be moves only its own line's rest.
   size_t selector_width = 0, name_width = 0;
   for (const Line& line : lines) {
@@ -69,27 +70,31 @@ void print_selection(const Selection& selection) {
                             .c_str());
 }
 
+Json json_of_verdict(const Selection& selection, size_t device) {
+  const DeviceVerdict& one = selection.devices[device];
+  Json reasons = Json::array();
+  for (const Objection& objection : one.objections)
+    reasons.push_back(
+        {{"gate", std::string(name_of(objection.gate))},
+         {"term",
+          objection.term ? Json(selection.selector.terms[*objection.term].to_string()) : Json()},
+         {"why", objection.why}});
+  const auto place = std::find(selection.order.begin(), selection.order.end(), device);
+  return {{"selector", one.device.selector},
+          {"name", one.device.name},
+          {"kind", one.device.kind},
+          {"kept", one.kept()},
+          {"place", one.kept() ? Json(place - selection.order.begin()) : Json()},
+          {"reasons", std::move(reasons)}};
+}
+
 void print_selection_json(const Selection& selection) {
   Json devices = Json::array();
-  for (size_t i = 0; i < selection.devices.size(); ++i) {
-    const DeviceVerdict& one = selection.devices[i];
-    Json reasons = Json::array();
-    for (const Objection& objection : one.objections)
-      reasons.push_back(
-          {{"gate", std::string(name_of(objection.gate))},
-           {"term",
-            objection.term ? Json(selection.selector.terms[*objection.term].to_string()) : Json()},
-           {"why", objection.why}});
-    const auto place = std::find(selection.order.begin(), selection.order.end(), i);
-    devices.push_back({{"selector", one.device.selector},
-                       {"name", one.device.name},
-                       {"kind", one.device.kind},
-                       {"kept", one.kept()},
-                       {"place", one.kept() ? Json(place - selection.order.begin()) : Json()},
-                       {"reasons", std::move(reasons)}});
-  }
+  for (size_t i = 0; i < selection.devices.size(); ++i)
+    devices.push_back(json_of_verdict(selection, i));
   // Texts come from plugins: bytes that are no UTF-8 are replaced, not thrown at us.
-  const Json all = {{"selector", json_of(selection.selector)}, {"devices", std::move(devices)}};
+  const Json all = {{"selector", json_of_selector(selection.selector)},
+                    {"devices", std::move(devices)}};
   std::printf("%s\n", all.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
 }
 

@@ -2,9 +2,18 @@
 // What became of each device under a selector, for people and for programs.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
 #include "stria/runtime/pick/selection.h"
 
 namespace stria::command {
+
+// What drops the device, for a line: "dropped: 'mem>=8G': it has 2.0 GiB".
+std::string verdict_text(const DeviceVerdict& verdict, const DeviceSelector& selector);
+// Parts of what print_selection_json prints: one device, and the selector taken apart.
+nlohmann::ordered_json json_of_verdict(const Selection& selection, size_t device);
+nlohmann::ordered_json json_of_selector(const DeviceSelector& selector);
 
 // A line for each device: those that are kept in the order in which they are tried, then the others
 // with what drops them.

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Predictions of a program on devices, and the choice between these. Not installed:
+// Runtime::pick is what callers see.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stria/base/status.h"
+#include "stria/hwmodel/hardware_model.h"
+#include "stria/runtime/compilation.h"
+#include "stria/runtime/compile_options.h"
+#include "stria/runtime/device.h"
+#include "stria/runtime/pick/prediction.h"
+
+namespace stria {
+
+// Safe to call from several threads.
+struct DevicePicker {
+  // Of the generic program, in milliseconds; the device is not opened. nullopt: the model lacks
+  // rates.
+  static std::optional<Prediction> by_bounds(const Compilation& generic,
+                                             const HardwareModel& model);
+  // Of the device Stripe, which `generic` becomes first: by the hardware model, then by the plugin
+  // if it has estimates. Nothing is built or run. An empty list: nobody knows. Fails where the
+  // pipeline does.
+  static Result<std::vector<Prediction>> of_device(const Device& device, const Compilation& generic,
+                                                   const CompileOptions& options);
+};
+
+}  // namespace stria

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/runtime/pick/prediction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "stria/runtime/pick/quantity.h"
+
+namespace stria {
+namespace {
+
+// "12.3 us", "4.56 ms".
+std::string shown_time(double seconds) {
+  if (!(seconds < 1e6)) return "an unknown time";
+  if (seconds >= 1) return fmt::format("{:.3g} s", seconds);
+  if (seconds >= 1e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
+  return fmt::format("{:.3g} us", seconds * 1e6);
+}
+
+std::string shown_value(const TimeRange& value, bool joules) {
+  if (joules) return fmt::format("{:.3g} J", value.seconds);
+  return fmt::format("{} ({} .. {})", shown_time(value.seconds), shown_time(value.least),
+                     shown_time(value.most));
+}
+
+// What a prediction says against a device.
+void add_limits(const Prediction& prediction, const DeviceSelector& selector,
+                DeviceVerdict& verdict) {
+  const uint64_t has = verdict.device.memory_bytes;
+  if (has > 0 && prediction.peak_bytes > has)
+    verdict.objections.push_back(
+        {Gate::memory, std::nullopt,
+         fmt::format("it lacks memory: a run has {} at once, it has {}",
+                     shown_bytes(prediction.peak_bytes), shown_bytes(has))});
+  if (selector.deadline_s && prediction.run.least > *selector.deadline_s)
+    verdict.objections.push_back(
+        {Gate::limit, std::nullopt,
+         fmt::format("a run takes {}, and must not take longer than {}",
+                     shown_value(prediction.run, false), shown_time(*selector.deadline_s))});
+  if (!selector.power_w) return;
+  if (prediction.energy_j <= 0 || prediction.run.seconds <= 0) {
+    verdict.objections.push_back(
+        {Gate::limit, std::nullopt, "nobody knows how much power it takes"});
+    return;
+  }
+  const double watts = prediction.energy_j / prediction.run.seconds;
+  if (watts > *selector.power_w)
+    verdict.objections.push_back({Gate::limit, std::nullopt,
+                                  fmt::format("it takes {:.3g} W, and must not take more than {}",
+                                              watts, watts_text(*selector.power_w))});
+}
+
+}  // namespace
+
+std::string_view name_of(PredictedBy by) {
+  switch (by) {
+    case PredictedBy::bounds: return "bounds";
+    case PredictedBy::model: return "model";
+    case PredictedBy::plugin: return "plugin";
+    case PredictedBy::measured: return "measured";
+  }
+  return "";
+}
+
+const Candidate* Pick::candidate(size_t device) const {
+  for (const Candidate& one : candidates)
+    if (one.device == device) return &one;
+  return nullptr;
+}
+
+std::optional<TimeRange> objective_of(const Prediction& prediction,
+                                      const DeviceSelector& selector) {
+  if (selector.objective == Objective::energy) {
+    if (prediction.energy_j <= 0) return std::nullopt;
+    return TimeRange{prediction.energy_j, prediction.energy_j, prediction.energy_j};
+  }
+  if (prediction.run.seconds <= 0) return std::nullopt;
+  const TimeRange build{prediction.build_s, prediction.build_s, prediction.build_s};
+  // Until the first result is there, or for each of so many runs.
+  if (selector.objective == Objective::first_result)
+    return build + prediction.prologue + prediction.run;
+  if (selector.runs)
+    return (1 / static_cast<double>(std::max<uint64_t>(*selector.runs, 1))) *
+               (build + prediction.prologue) +
+           prediction.run;
+  return prediction.run;
+}
+
+Pick choose(Selection selection, std::vector<Candidate> candidates) {
+  Pick out;
+  out.selection = std::move(selection);
+  const DeviceSelector& selector = out.selection.selector;
+  for (const Candidate& one : candidates) {
+    const Prediction* best = one.best();
+    DeviceVerdict& verdict = out.selection.devices[one.device];
+    if (best != nullptr) {
+      add_limits(*best, selector, verdict);
+    } else if (selector.deadline_s || selector.power_w) {
+      verdict.objections.push_back({Gate::limit, std::nullopt, "nobody can predict what it takes"});
+    }
+  }
+  std::erase_if(out.selection.order,
+                [&](size_t device) { return !out.selection.devices[device].kept(); });
+
+  struct Place {
+    int behind = 0;  // of what comes first: machines, software drivers, what is simulated
+    bool unknown = true;
+    double value = 0;
+  };
+  std::vector<Place> places(out.selection.devices.size());
+  for (const Candidate& one : candidates) {
+    Place& place = places[one.device];
+    place.behind = one.simulated ? 2 : one.software ? 1 : 0;
+    if (const Prediction* best = one.best())
+      if (const std::optional<TimeRange> value = objective_of(*best, selector)) {
+        // A time that lacks kernels is less than the truth.
+        place.unknown = best->unknown_kernels > 0;
+        place.value = value->seconds;
+      }
+  }
+  if (selector.automatic)
+    std::stable_sort(out.selection.order.begin(), out.selection.order.end(),
+                     [&](size_t a, size_t b) {
+                       const Place &one = places[a], &other = places[b];
+                       if (one.behind != other.behind) return one.behind < other.behind;
+                       if (one.unknown != other.unknown) return other.unknown;
+                       return !one.unknown && one.value < other.value;
+                     });
+  // Those that are left in the order of the choice, then the others.
+  for (const size_t device : out.selection.order)
+    for (Candidate& one : candidates)
+      if (one.device == device) out.candidates.push_back(one);
+  for (Candidate& one : candidates)
+    if (!out.selection.devices[one.device].kept()) out.candidates.push_back(std::move(one));
+
+  const bool joules = selector.objective == Objective::energy;
+  std::vector<TimeRange> first;
+  for (size_t i = 0; i < std::min<size_t>(2, out.selection.order.size()); ++i) {
+    const Candidate& one = out.candidates[i];
+    const std::string& name = out.selection.devices[one.device].device.selector;
+    const std::optional<TimeRange> value =
+        one.best() != nullptr ? objective_of(*one.best(), selector) : std::nullopt;
+    out.why += i == 0 ? "" : ", ";
+    out.why += value ? fmt::format("{} takes {}", name, shown_value(*value, joules))
+                     : fmt::format("{} cannot be predicted", name);
+    if (value && !joules) first.push_back(*value);
+  }
+  out.is_close = first.size() == 2 && first[0].overlaps(first[1]) &&
+                 places[out.selection.order[0]].behind == places[out.selection.order[1]].behind;
+  return out;
+}
+
+}  // namespace stria

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verbs/pick.h"
+
+#include "inputs/onnx_inputs.h"
+#include "inputs/open_device.h"
+#include "message.h"
+#include "progress.h"
+#include "show/pick_table.h"
+#include "stria/runtime/inside.h"
+
+namespace stria::command {
+namespace {
+
+// The program with the sizes of its inputs.
+Outcome lowered(const PickVerb& options, Compilation& out) {
+  STRIA_OR_FAIL(GivenInputs given, ExitCode::usage, parse_inputs(options.in));
+  Program program;
+  ReadInputs in;
+  STRIA_FAIL_IF(read_program(options.program, "", given, Wanted::sizes, program, in));
+  InputTypes types;
+  if (!is_onnx(options.program)) {
+    STRIA_FAIL_IF(read_inputs(program, given, in));
+    types = types_of_shapes(program, given);
+    for (const auto& [name, type] : in.types) types[name] = type;
+    STRIA_FAIL_IF(check_input_names(program, "--shape", given.shape_names()));
+    STRIA_FAIL_IF(check_input_names(program, "--input", given.source_names()));
+  }
+  CompileOptions how;
+  how.constants.insert(options.constants.begin(), options.constants.end());
+  STRIA_FAIL_IF(lower(program, types, how, out));
+  print_diagnostics(out.warnings);
+  return Outcome();
+}
+
+}  // namespace
+
+Outcome pick(const PickVerb& options) {
+  STRIA_OR_FAIL(const DeviceSelector selector, ExitCode::usage,
+                parse_device_selector(options.device));
+  Compilation generic;
+  STRIA_FAIL_IF(lowered(options, generic));
+  RuntimeOptions all = runtime_options();
+  all.isolate_plugins = selector.isolated;
+  RuntimeOptions named = all;
+  if (options.why_not.empty()) named.only_plugins = selector.plugins();
+  const Runtime one(named);
+  const Runtime runtime = one.plugins().empty() ? Runtime(std::move(all)) : one;
+  PickOptions how;
+  how.bounds_only = options.bounds;
+  Pick picked;
+  {
+    Progress progress("asking devices");
+    how.progress = [&](size_t done, size_t count, std::string_view device) {
+      progress.tell("asking " + std::string(device),
+                    static_cast<double>(done) / static_cast<double>(count));
+    };
+    STRIA_OR_FAIL(picked, ExitCode::device, Inside::pick(runtime, options.device, generic, how));
+  }
+  STRIA_FAIL_IF_ERROR(ExitCode::device, check_any_kept(picked.selection));
+  if (options.json)
+    print_pick_json(picked);
+  else if (!options.why_not.empty())
+    STRIA_FAIL_IF_ERROR(ExitCode::usage, print_why_not(picked, options.why_not));
+  else
+    print_pick(picked, options.kernels);
+  return Outcome();
+}
+
+}  // namespace stria::command
