@@ -229,6 +229,8 @@ class HardwareModel {
   double launch_us = 0;    // from the host's call to a kernel's start
   // From the end of a kernel to the start of one that waits for it: the device has nothing to do.
   double drain_us = 0;
+  // What a run of a program takes beside its kernels, from the host's call to the last one's end.
+  double run_us = 0;
   // What the plugin's compiler takes for a kernel, in milliseconds.
   double build_ms = 0;
   // Float types whose subnormal operands and results it may take for zero (rule M23).

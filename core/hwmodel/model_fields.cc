@@ -357,6 +357,7 @@ Status read_model_fields(const PlacedTexts& texts, const json& object, HardwareM
   STRIA_RETURN_IF_ERROR(reader.flag("simulated", model.simulated));
   STRIA_RETURN_IF_ERROR(reader.real("launch_us", model.launch_us));
   STRIA_RETURN_IF_ERROR(reader.real("drain_us", model.drain_us));
+  STRIA_RETURN_IF_ERROR(reader.real("run_us", model.run_us));
   STRIA_RETURN_IF_ERROR(reader.real("build_ms", model.build_ms));
   STRIA_RETURN_IF_ERROR(read_flushed(reader, model.flushed_subnormals));
   STRIA_RETURN_IF_ERROR(read_lacking(reader, model.lacking_types));

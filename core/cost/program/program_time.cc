@@ -23,6 +23,12 @@ constexpr double kNineOfTen = 1.645;
 // that.
 constexpr double kBoundSlack = 2;
 
+// What a run takes beside its kernels.
+TimeRange run_of(const HardwareModel& model) {
+  const double seconds = model.run_us * 1e-6;
+  return {seconds, seconds / kBoundSlack, seconds * kBoundSlack};
+}
+
 // The sum of what kernels take.
 TimeRange sum_of(const std::vector<const PredictedTime*>& times) {
   double seconds = 0, deviations = 0, squares = 0;
@@ -142,6 +148,7 @@ ProgramTime program_time(const stripe::Program& device, const HardwareModel& mod
   }
   out.prologue = sum_of(of_prologue);
   out.main = sum_of(of_main);
+  if (out.main.seconds > 0) out.main = out.main + run_of(model);
   return out;
 }
 
@@ -183,7 +190,8 @@ std::optional<TimeRange> program_bound(const stripe::Program& generic, const Har
       if (tensors.count(name) > 0 && last[name] >= group.end) bytes += bytes_of(*tensors.at(name));
     seconds += std::max(cycles, bytes / rate) * 1e-6 / model.clock_mhz + model.launch_us * 1e-6;
   }
-  return TimeRange{seconds * kBoundSlack, seconds, seconds * kBoundSlack * kBoundSlack};
+  return TimeRange{seconds * kBoundSlack, seconds, seconds * kBoundSlack * kBoundSlack} +
+         run_of(model);
 }
 
 }  // namespace stria::cost

@@ -2,8 +2,9 @@
 // How long one run of a program takes on a machine, before anything of it runs there: of its device
 // Stripe, kernel by kernel; or of its generic form, by what the machine needs at least.
 //
-// The time of device Stripe is the sum of its kernels' (kernel_time.h): kernels of one program run
-// one after the other, or share the units where they overlap. Times of kernels are wrong for common
+// The time of device Stripe is the sum of its kernels' (kernel_time.h) and what a run takes beside
+// them (run_us of the model): kernels of one program run one after the other, or share the units
+// where they overlap. Times of kernels are wrong for common
 // reasons (a clock, a rate) and for their own ones; so the interval of a sum is narrower than the
 // sum of the intervals, and wider than that of independent errors:
 //

@@ -24,6 +24,7 @@ using nlohmann::json;
 const std::pair<const char*, const char*> kInert[] = {
     {".*/launch_us", "of the host's calls, of which a part is one"},
     {".*/drain_us", "of devices whose kernels the host starts"},
+    {".*/run_us", "of the host's calls"},
     {".*/build_ms", "of the plugin's compiler, before anything runs"},
     {".*/mem_units/DRAM/size_KiB", "only whether tensors fit, which PartChecks tests"},
     {"(slides_systolic|tpu_like|eyeriss_like)/mem_units/DRAM/count",
@@ -87,6 +88,7 @@ json full_model(bool banks) {
   strip_sources(out);
   out["launch_us"] = 3;
   out["drain_us"] = 1;
+  out["run_us"] = 5;
   out["build_ms"] = 2;
   for (json& unit : out["mem_units"]) {
     unit["latency_cycles"] = 5;
