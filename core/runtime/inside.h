@@ -41,9 +41,10 @@ struct Inside {
   // What became of each plugin, step by step.
   static const std::vector<hal::PluginRecord>& records(const Runtime& runtime);
 
-  // Runtime::open for a program that has been lowered; null: for no program.
+  // Runtime::open for a program that has been lowered; null: for no program. `picked`, unless it is
+  // null, gets what the choice stands on, if there was one to make.
   static Result<Device> open(const Runtime& runtime, std::string_view selector,
-                             const Compilation* program);
+                             const Compilation* program, Pick* picked = nullptr);
   // Runtime::select likewise.
   static Result<Selection> select(const Runtime& runtime, std::string_view selector,
                                   const ProgramNeeds* needs);

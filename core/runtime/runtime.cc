@@ -279,43 +279,6 @@ Selection Inside::select_among(const std::vector<hal::PluginRecord>& records,
   return stria::select(known_of(records, with_models).facts, selector, needs);
 }
 
-Result<Device> Inside::open(const Runtime& runtime, std::string_view text,
-                            const Compilation* program) {
-  const auto& state = runtime.state_;
-  STRIA_ASSIGN(const DeviceSelector selector, parse_device_selector(text));
-  STRIA_RETURN_IF_ERROR(check_can_be_kept(selector));
-  if (state->ended)
-    return make_error(StatusCode::failed_precondition, "this runtime has been shut down");
-  // One name alone is tried: what the device lacks it says when it is open, kernel by kernel.
-  const bool pinned = selector.is_pinned();
-  ProgramNeeds needs;
-  if (program != nullptr && !pinned) needs = CompileDriver::needs(*program);
-  const Known known = known_of(state->records_for(selector), asks_models(selector) || !pinned);
-  const Selection selection = stria::select(known.facts, selector, pinned ? nullptr : &needs);
-  std::vector<std::string> reasons;
-  const auto pass_over = [&](const DeviceInfo& info, const std::string& why) {
-    reasons.push_back(fmt::format("{}: {}", info.selector, why));
-    if (state->options.log)
-      state->options.log(LogLevel::warning,
-                         fmt::format("'{}' passes over {}", selector.to_string(), reasons.back()));
-  };
-  for (const DeviceVerdict& verdict : selection.devices)
-    if (const std::string why = lack_of(verdict, selector); !why.empty())
-      pass_over(verdict.device, why);
-  if (reasons.empty()) STRIA_RETURN_IF_ERROR(check_any_kept(selection));
-  for (const size_t at : selection.order) {
-    const DeviceInfo& info = known.facts[at].info;
-    Result<Device> device = open_device(*known.records[at], info, state->options);
-    const Status fits = device.ok() && program != nullptr
-                            ? CompileDriver::check_device(*device, *program)
-                            : device.status();
-    if (fits.ok()) return device;
-    if (pinned) return fits;
-    pass_over(info, hal::one_line(fits.message()));
-  }
-  return none_can_be(program != nullptr ? "used" : "opened", reasons);
-}
-
 namespace {
 
 // What an open device says of the program; why not in `verdict` or in the candidate.
@@ -342,22 +305,9 @@ void ask_device(const hal::PluginRecord& record, const RuntimeOptions& options,
     verdict.objections.push_back({Gate::build, std::nullopt, why});
 }
 
-}  // namespace
-
-Result<Pick> Runtime::pick(std::string_view text, const Program& program, const InputTypes& inputs,
-                           const PickOptions& options) const {
-  STRIA_ASSIGN(const Compilation generic, lower_program(program, inputs, options.compile));
-  return Inside::pick(*this, text, generic, options);
-}
-
-Result<Pick> Inside::pick(const Runtime& runtime, std::string_view text, const Compilation& generic,
-                          const PickOptions& options) {
-  const auto& state = runtime.state_;
-  STRIA_ASSIGN(const DeviceSelector selector, parse_device_selector(text));
-  if (state->ended)
-    return make_error(StatusCode::failed_precondition, "this runtime has been shut down");
+Pick pick_among(const Known& known, const RuntimeOptions& how, const DeviceSelector& selector,
+                const Compilation& generic, const PickOptions& options) {
   const ProgramNeeds needs = CompileDriver::needs(generic);
-  const Known known = known_of(state->records_for(selector), true);
   Selection selection = stria::select(known.facts, selector, &needs);
   std::vector<Candidate> candidates;
   for (const size_t at : selection.order) {
@@ -372,10 +322,76 @@ Result<Pick> Inside::pick(const Runtime& runtime, std::string_view text, const C
       if (std::optional<Prediction> bounds = DevicePicker::by_bounds(generic, *model))
         candidate.predictions.push_back(*std::move(bounds));
     if (!options.bounds_only)
-      ask_device(*known.records[at], state->options, generic, options.compile, candidate,
+      ask_device(*known.records[at], how, generic, options.compile, candidate,
                  selection.devices[at]);
   }
   return choose(std::move(selection), std::move(candidates));
+}
+
+}  // namespace
+
+Result<Device> Inside::open(const Runtime& runtime, std::string_view text,
+                            const Compilation* program, Pick* picked) {
+  const auto& state = runtime.state_;
+  STRIA_ASSIGN(const DeviceSelector selector, parse_device_selector(text));
+  STRIA_RETURN_IF_ERROR(check_can_be_kept(selector, program != nullptr));
+  if (state->ended)
+    return make_error(StatusCode::failed_precondition, "this runtime has been shut down");
+  // One name alone is tried: what the device lacks it says when it is open, kernel by kernel.
+  const bool asked = asks_predictions(selector);
+  const bool pinned = selector.is_pinned() && !asked;
+  const Known known = known_of(state->records_for(selector), asks_models(selector) || !pinned);
+  Selection selection;
+  if (program != nullptr && (selector.automatic || asked)) {
+    // By bounds no device is opened but the one that is taken. Who asks for more pays for more.
+    PickOptions how;
+    how.bounds_only = !asked;
+    Pick pick = pick_among(known, state->options, selector, *program, how);
+    selection = pick.selection;
+    if (picked != nullptr) *picked = std::move(pick);
+  } else {
+    ProgramNeeds needs;
+    if (program != nullptr && !pinned) needs = CompileDriver::needs(*program);
+    selection = stria::select(known.facts, selector, pinned ? nullptr : &needs);
+  }
+  std::vector<std::string> reasons;
+  const auto pass_over = [&](const DeviceInfo& info, const std::string& why) {
+    reasons.push_back(fmt::format("{}: {}", info.selector, why));
+    if (state->options.log)
+      state->options.log(LogLevel::warning,
+                         fmt::format("'{}' passes over {}", selector.to_string(), reasons.back()));
+  };
+  for (const DeviceVerdict& verdict : selection.devices)
+    if (const std::string why = lack_of(verdict, selector); !why.empty())
+      pass_over(verdict.device, why);
+  if (reasons.empty()) STRIA_RETURN_IF_ERROR(check_any_kept(selection));
+  for (const size_t at : selection.order) {
+    const DeviceInfo& info = known.facts[at].info;
+    Result<Device> device = open_device(*known.records[at], info, state->options);
+    const Status fits = device.ok() && program != nullptr
+                            ? CompileDriver::check_device(*device, *program)
+                            : device.status();
+    if (fits.ok()) return device;
+    if (pinned) return fits;
+    pass_over(info, hal::one_line(fits.message()));
+  }
+  return none_can_be(program != nullptr ? "used" : "opened", reasons);
+}
+
+Result<Pick> Runtime::pick(std::string_view text, const Program& program, const InputTypes& inputs,
+                           const PickOptions& options) const {
+  STRIA_ASSIGN(const Compilation generic, lower_program(program, inputs, options.compile));
+  return Inside::pick(*this, text, generic, options);
+}
+
+Result<Pick> Inside::pick(const Runtime& runtime, std::string_view text, const Compilation& generic,
+                          const PickOptions& options) {
+  const auto& state = runtime.state_;
+  STRIA_ASSIGN(const DeviceSelector selector, parse_device_selector(text));
+  if (state->ended)
+    return make_error(StatusCode::failed_precondition, "this runtime has been shut down");
+  return pick_among(known_of(state->records_for(selector), true), state->options, selector, generic,
+                    options);
 }
 
 }  // namespace stria

@@ -127,7 +127,19 @@ std::string default_device_selector() {
   return text != nullptr && *text != '\0' ? text : "auto";
 }
 
-Status check_can_be_kept(const DeviceSelector& selector) {
+bool asks_predictions(const DeviceSelector& selector) {
+  return selector.objective != Objective::any || selector.runs || selector.deadline_s ||
+         selector.power_w;
+}
+
+Status check_can_be_kept(const DeviceSelector& selector, bool has_program) {
+  if (has_program) {
+    if (!selector.runs || selector.automatic) return Status();
+    return invalid_argument(
+        "the device selector '{}': 'runs={}' changes nothing where the first of a list is taken; "
+        "add 'auto' for the best one",
+        selector.to_string(), *selector.runs);
+  }
   std::vector<std::string> asked;
   if (selector.objective != Objective::any)
     asked.push_back(fmt::format("'auto:{}'", name_of(selector.objective)));

@@ -97,8 +97,11 @@ STRIA_API Result<DeviceSelector> parse_device_selector(std::string_view text);
 STRIA_API std::string default_device_selector();
 
 // unsupported if it asks for what only a program tells: an objective, a number of runs, a deadline,
-// a cap of power. For who chooses a device without one; nothing of a selector is passed over in
-// silence.
-STRIA_API Status check_can_be_kept(const DeviceSelector& selector);
+// a cap of power, and there is none; or a number of runs, where the order of a list counts. Nothing
+// of a selector is passed over in silence.
+STRIA_API Status check_can_be_kept(const DeviceSelector& selector, bool has_program = false);
+
+// Must a program be predicted with more care than by bounds: for an objective or a limit?
+STRIA_API bool asks_predictions(const DeviceSelector& selector);
 
 }  // namespace stria

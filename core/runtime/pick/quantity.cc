@@ -55,7 +55,7 @@ struct NumberAndUnit {
 };
 
 Result<NumberAndUnit> parts_of(std::string_view text, std::span<const Unit> units,
-                       std::string_view example) {
+                               std::string_view example) {
   if (text.empty()) return wrong(units, example, "there is no number");
   // A unit is letters, and the bytes of µ.
   size_t at = text.size();

@@ -26,9 +26,9 @@ Outcome take_selector(std::string& text, bool left_out) {
                  named(named(parse_device_selector(text).status(), file), variable));
 }
 
-Outcome check_selector(const std::string& text) {
+Outcome check_selector(const std::string& text, bool has_program) {
   STRIA_OR_FAIL(const DeviceSelector selector, ExitCode::usage, parse_device_selector(text));
-  STRIA_FAIL_IF_ERROR(ExitCode::usage, check_can_be_kept(selector));
+  STRIA_FAIL_IF_ERROR(ExitCode::usage, check_can_be_kept(selector, has_program));
   return Outcome();
 }
 

@@ -61,8 +61,8 @@ RuntimeOptions runtime_options(double time_limit_s, unsigned threads) {
 }
 
 Outcome open_device(const std::string& selector, Device& device, double time_limit_s,
-                    unsigned threads, const Compilation* program) {
-  STRIA_FAIL_IF(check_selector(selector));
+                    unsigned threads, const Compilation* program, Pick* picked) {
+  STRIA_FAIL_IF(check_selector(selector, program != nullptr));
   STRIA_OR_FAIL(const DeviceSelector parsed, ExitCode::usage, parse_device_selector(selector));
   RuntimeOptions all = runtime_options(time_limit_s, threads);
   all.isolate_plugins = parsed.isolated;
@@ -73,8 +73,8 @@ Outcome open_device(const std::string& selector, Device& device, double time_lim
   const Runtime runtime = one.plugins().empty() ? Runtime(std::move(all)) : one;
   const hal::ProcessState before = hal::ProcessState::now();
   // A device that was asked for says what it lacks when it compiles.
-  if (parsed.is_pinned()) program = nullptr;
-  STRIA_OR_FAIL(device, ExitCode::device, Inside::open(runtime, selector, program));
+  if (parsed.is_pinned() && !asks_predictions(parsed)) program = nullptr;
+  STRIA_OR_FAIL(device, ExitCode::device, Inside::open(runtime, selector, program, picked));
   opened() = Opened{runtime, device.info().plugin, before};
   if (!parsed.isolated) name_suspect(opened()->plugin.c_str());
   return Outcome();

@@ -23,9 +23,11 @@ RuntimeOptions runtime_options(double time_limit_s = 0, unsigned threads = 0);
 
 // ExitCode::usage for a malformed selector and for what cannot be kept, ExitCode::device for all
 // else. Loads only the plugins that are asked for, unless none of them exists. With `program`, a
-// selector that leaves a choice passes over devices that lack what the program needs.
+// selector that leaves a choice passes over devices that lack what the program needs, and `auto`
+// takes the one that is predicted to be best; `picked`, unless it is null, gets the predictions.
 Outcome open_device(const std::string& selector, Device& device, double time_limit_s = 0,
-                    unsigned threads = 0, const Compilation* program = nullptr);
+                    unsigned threads = 0, const Compilation* program = nullptr,
+                    Pick* picked = nullptr);
 
 // Call it after the plugin's work, and before anything is written. If the plugin has changed the
 // process since open_device() (the working folder, the outputs, limits), that is the plugin's

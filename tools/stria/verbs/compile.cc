@@ -88,7 +88,7 @@ Outcome compile_to_tile(const CompileOptionsText& options) {
 
 Outcome compile_program(const CompileOptionsText& options, ReproducerFile& reproducer) {
   STRIA_OR_FAIL(GivenInputs given, ExitCode::usage, parse_inputs(options.in));
-  STRIA_FAIL_IF(check_selector(options.device));
+  STRIA_FAIL_IF(check_selector(options.device, options.settings.empty()));
   Program program;
   ReadInputs in;
   STRIA_FAIL_IF(read_program(options.program, options.function, given, Wanted::sizes, program, in));

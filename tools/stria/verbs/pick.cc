@@ -37,6 +37,7 @@ Outcome lowered(const PickVerb& options, Compilation& out) {
 Outcome pick(const PickVerb& options) {
   STRIA_OR_FAIL(const DeviceSelector selector, ExitCode::usage,
                 parse_device_selector(options.device));
+  STRIA_FAIL_IF_ERROR(ExitCode::usage, check_can_be_kept(selector, true));
   Compilation generic;
   STRIA_FAIL_IF(lowered(options, generic));
   RuntimeOptions all = runtime_options();

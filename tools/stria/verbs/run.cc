@@ -46,7 +46,7 @@ struct Request {
 };
 
 Outcome parse_request(const RunOptions& options, Request& request) {
-  STRIA_FAIL_IF(check_selector(options.device));
+  STRIA_FAIL_IF(check_selector(options.device, options.settings.empty()));
   STRIA_OR_FAIL(request.given, ExitCode::usage, parse_inputs(options.in));
   request.program = options.program;
   STRIA_OR_FAIL(request.outputs, ExitCode::usage,
