@@ -214,6 +214,7 @@ stria_string stria_reader_type_name(stria_data_type type) {
 
 uint64_t stria_reader_type_bytes(stria_data_type type) {
   if (type < 0 || type >= kAllDataTypeCount) return 0;
+  if (type == STRIA_BOOL) return 1;  // a truth value is one bit, its element a byte
   return static_cast<uint64_t>(bit_width(static_cast<DataType>(type))) / 8;
 }
 
