@@ -40,4 +40,8 @@ TEST(Readme, ShowsTheSmallestPlugin) {
   expect_quoted("sdk/README.md", "examples/acme_plugin/acme.cc");
 }
 
+TEST(Readme, ShowsAGeneratorFromNodes) {
+  expect_quoted("sdk/guide/trees.md", "tests/unit/reader/lines_of_tree.cc");
+}
+
 }  // namespace
