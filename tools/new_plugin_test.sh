@@ -110,6 +110,17 @@ try_check() {
   rm -rf "$copy"
 }
 
+# What the pages have the author make in the project is nothing to commit.
+try_ignored() {
+  local project=$1 folder
+  git -C "$project" init -q
+  for folder in installed stages wrong; do
+    git -C "$project" check-ignore -q "$folder/file" || fail "$(basename "$project"): .gitignore lacks $folder"
+  done
+  git -C "$project" check-ignore -q hw/npu.json && fail "$(basename "$project"): .gitignore has sources"
+  rm -rf "$project/.git"
+}
+
 for choice in "${choices[@]}"; do
   IFS=- read -r lang memory queue codegen <<<"$choice"
   if [ "$lang" = rust ] && ! command -v cargo >/dev/null; then
@@ -136,6 +147,7 @@ for choice in "${choices[@]}"; do
   grep -q '^level 2 of 2 asked for' "$work/log" || fail "$choice: ci/ci.sh prints no verdict"
   count_interpreted "$work/$name" "$codegen"
   [ "$codegen" != c ] || try_pass "$work/$name"
+  try_ignored "$work/$name"
   [ -n "${checked:-}" ] || try_check "$work/$name"
   checked=1
   [ -z "$(ls -A "$work/tmp")" ] || fail "$choice leaves files behind: $(ls -A "$work/tmp")"
