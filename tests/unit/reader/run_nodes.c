@@ -123,7 +123,7 @@ static void evaluate(runner* r, const stria_tree_expression* e, value* out) {
       case STRIA_TREE_BROADCAST: *to = x[0].lane[0]; break;
       case STRIA_TREE_LANE: *to = x[0].lane[e->integer]; break;
       case STRIA_TREE_CALL: {
-        const cell operands[2] = {x[0].lane[l], x[1].lane[l]};
+        const cell operands[2] = {x[0].lane[l], x[e->operand_count - 1].lane[l]};
         if (called(e->function, e->type, operands, to) == NULL)
           fail(r, "no function '%.*s'", (int)e->function.size, e->function.data);
         break;
