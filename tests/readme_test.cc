@@ -40,4 +40,15 @@ TEST(Readme, ShowsTheSmallestPlugin) {
   expect_quoted("sdk/README.md", "examples/acme_plugin/acme.cc");
 }
 
+TEST(Readme, ShowsAGeneratorFromNodes) {
+  expect_quoted("sdk/guide/trees.md", "tests/unit/reader/lines_of_tree.cc");
+}
+
+// The package has this page, and none of the sources that it is about.
+TEST(Readme, ThePageAboutEmittersNamesNoSources) {
+  const std::string page = read(kRoot / "docs/emitters.md");
+  for (const char* folder : {"`core/", "`plugins/", "`tests/", "`tools/"})
+    EXPECT_EQ(page.find(folder), std::string::npos) << folder;
+}
+
 }  // namespace

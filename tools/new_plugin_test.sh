@@ -110,6 +110,26 @@ try_check() {
   rm -rf "$copy"
 }
 
+# A plugin without estimates is one in every language: the cases about them are skipped.
+try_estimates() {
+  local said
+  said=$(bare "$stria" conform "$1"/plugins/"$(basename "$1")" --level 4 --only 'R.estimate.*' --all-cases 2>&1) || true
+  grep -q '^SKIP  *R\.estimate\.' <<<"$said" || fail "$(basename "$1"): conform skips no case about estimates: $said"
+  ! grep -E '^(PASS|FAIL|UNSUPPORTED)  *R\.estimate\.' <<<"$said" ||
+    fail "$(basename "$1"): conform does not skip what is about estimates: $said"
+}
+
+# What the pages have the author make in the project is nothing to commit.
+try_ignored() {
+  local project=$1 folder
+  git -C "$project" init -q
+  for folder in installed stages wrong; do
+    git -C "$project" check-ignore -q "$folder/file" || fail "$(basename "$project"): .gitignore lacks $folder"
+  done
+  git -C "$project" check-ignore -q hw/npu.json && fail "$(basename "$project"): .gitignore has sources"
+  rm -rf "$project/.git"
+}
+
 for choice in "${choices[@]}"; do
   IFS=- read -r lang memory queue codegen <<<"$choice"
   if [ "$lang" = rust ] && ! command -v cargo >/dev/null; then
@@ -136,6 +156,8 @@ for choice in "${choices[@]}"; do
   grep -q '^level 2 of 2 asked for' "$work/log" || fail "$choice: ci/ci.sh prints no verdict"
   count_interpreted "$work/$name" "$codegen"
   [ "$codegen" != c ] || try_pass "$work/$name"
+  try_ignored "$work/$name"
+  try_estimates "$work/$name"
   [ -n "${checked:-}" ] || try_check "$work/$name"
   checked=1
   [ -z "$(ls -A "$work/tmp")" ] || fail "$choice leaves files behind: $(ls -A "$work/tmp")"

@@ -3,6 +3,7 @@
 #include "stria/reader.h"
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 #include "stria/reader/changes.h"
 #include "stria/reader/errors.h"
 #include "stria/reader/host_c.h"
+#include "stria/reader/tree_nodes.h"
 #include "stria/reader/views.h"
 #include "stria/semtree/build/build.h"
 #include "stria/semtree/c/c_printer.h"
@@ -22,6 +24,7 @@
 #include "stria/stripe/text/lexer.h"
 #include "stria/stripe/text/parser.h"
 #include "stria/stripe/verify/verifier.h"
+#include "stria/tree.h"
 
 using namespace stria;
 
@@ -45,6 +48,9 @@ struct stria_reader_tree {
   std::set<std::string> micro_kernels;
   std::vector<stria_string> micro_kernel_names;
   stria_tree_view view{};
+  // Made when they are asked for: who wants C alone has no use for them.
+  mutable std::mutex mutex;
+  mutable std::unique_ptr<reader::TreeNodes> nodes;
 };
 
 struct stria_c_source {
@@ -66,7 +72,37 @@ std::string string_of(stria_string text) {
        ? (from).member                                                                          \
        : (otherwise))
 
-semtree::BuildOptions build_options(const stria_tree_options* given) {
+constexpr uint64_t kMostLanes = 1024;
+constexpr uint64_t kMostVectorBytes = 64;
+
+Status set_own(const stria_tree_options& given, semtree::BuildOptions& out) {
+  const uint64_t grid[] = {STRIA_GIVEN(given, largest_grid_x, 0),
+                           STRIA_GIVEN(given, largest_grid_y, 0),
+                           STRIA_GIVEN(given, largest_grid_z, 0)};
+  for (size_t d = 0; d < 3; ++d)
+    if (grid[d] > 0)
+      out.largest_grid[d] = static_cast<int64_t>(std::min<uint64_t>(grid[d], INT64_MAX));
+  const uint64_t subgroup = STRIA_GIVEN(given, subgroup_lanes, 0);
+  if (subgroup > kMostLanes)
+    return invalid_argument("subgroup_lanes is {}; {} at most", subgroup, kMostLanes);
+  out.subgroup_lanes = static_cast<int64_t>(subgroup);
+  const std::string unit = string_of(STRIA_GIVEN(given, subgroup_unit, stria_string{}));
+  if (!unit.empty()) out.subgroup_unit = unit;
+  const uint64_t bytes = STRIA_GIVEN(given, shared_vector_bytes, 0);
+  if (bytes > kMostVectorBytes)
+    return invalid_argument("shared_vector_bytes is {}; {} at most", bytes, kMostVectorBytes);
+  out.shared_vector_bytes = static_cast<int64_t>(bytes);
+  const int32_t lanes = STRIA_GIVEN(given, most_lanes, 0);
+  if (lanes < 0 || static_cast<uint64_t>(lanes) > kMostLanes)
+    return invalid_argument("most_lanes is {}; 0 to {}", lanes, kMostLanes);
+  if (lanes > 0) out.max_lanes = lanes;
+  out.only_powers_of_two_lanes = STRIA_GIVEN(given, only_powers_of_two, 0) != 0;
+  out.loads_across_slots = STRIA_GIVEN(given, loads_across_slots, 0) != 0;
+  if (STRIA_GIVEN(given, no_micro_kernels, 0) != 0) out.micro_kernels = false;
+  return {};
+}
+
+Result<semtree::BuildOptions> build_options(const stria_tree_options* given) {
   semtree::BuildOptions out = reader::host_c_options();
   if (!given) return out;
   const uint64_t stack = STRIA_GIVEN(*given, stack_limit_bytes, 0);
@@ -75,6 +111,7 @@ semtree::BuildOptions build_options(const stria_tree_options* given) {
   if (!unit.empty()) out.register_unit = unit;
   out.narrow_indices = STRIA_GIVEN(*given, narrow_indices, 0) != 0;
   if (STRIA_GIVEN(*given, no_peepholes, 0) != 0) out.peepholes = semtree::Peepholes::none();
+  STRIA_RETURN_IF_ERROR(set_own(*given, out));
   return out;
 }
 
@@ -214,6 +251,7 @@ stria_string stria_reader_type_name(stria_data_type type) {
 
 uint64_t stria_reader_type_bytes(stria_data_type type) {
   if (type < 0 || type >= kAllDataTypeCount) return 0;
+  if (type == STRIA_BOOL) return 1;  // a truth value is one bit, its element a byte
   return static_cast<uint64_t>(bit_width(static_cast<DataType>(type))) / 8;
 }
 
@@ -254,8 +292,9 @@ stria_error* stria_reader_build(const stria_reader_program* program, uint64_t ke
       return reader::error_of(
           invalid_argument("kernel {} of a program with {} kernels", kernel, kernels.size()));
     const semtree::KernelBlock& from = kernels[kernel];
-    Result<semtree::Function> function =
-        semtree::build(*from.block, *from.parent, build_options(options));
+    const Result<semtree::BuildOptions> wanted = build_options(options);
+    if (!wanted) return reader::error_of(wanted.status());
+    Result<semtree::Function> function = semtree::build(*from.block, *from.parent, *wanted);
     if (!function)
       return reader::error_of(
           function.status().with_context(fmt::format("kernel '{}'", from.block->name)));
@@ -277,6 +316,21 @@ stria_error* stria_reader_tree_text(const stria_reader_tree* tree, stria_text_si
     sink(state, tree->view.symbol, reader::text_of(text));
     return nullptr;
   });
+}
+
+stria_error* stria_reader_tree_nodes(const stria_reader_tree* tree,
+                                     const stria_tree_nodes** nodes) {
+  return reader::guarded([&]() -> stria_error* {
+    const std::lock_guard lock(tree->mutex);
+    if (!tree->nodes) tree->nodes = std::make_unique<reader::TreeNodes>(tree->function);
+    *nodes = tree->nodes->nodes();
+    return nullptr;
+  });
+}
+
+stria_string stria_reader_operation_name(stria_tree_operation operation) {
+  const std::optional<semtree::Op> op = reader::operation_of(operation);
+  return op ? reader::text_of(semtree::name_of(*op)) : stria_string{nullptr, 0};
 }
 
 void stria_reader_tree_release(stria_reader_tree* tree) { delete tree; }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/reader/views.h"
 
-#include <new>
-#include <type_traits>
 #include <variant>
 
 #include "stria/stripe/tags.h"
@@ -45,42 +43,19 @@ stria_tag_class class_of(stripe::TagClass from) {
 
 }  // namespace
 
-template <typename T>
-T* Views::make() {
-  T* out = new (arena_.allocate(sizeof(T), alignof(T))) T();
-  out->size = sizeof(T);
-  return out;
-}
-
-template <typename T, typename From, typename Convert>
-Views::List<T> Views::list(const From& from, const Convert& convert) {
-  List<T> out;
-  out.count = from.size();
-  if (out.count == 0) return out;
-  using Element = std::remove_const_t<T>;
-  auto* data =
-      static_cast<Element*>(arena_.allocate(out.count * sizeof(Element), alignof(Element)));
-  Element* at = data;
-  for (const auto& one : from) new (at++) Element(convert(one));
-  out.data = data;
-  return out;
-}
-
 // ---- numbers and names
 
-const stria_string* Views::text(const std::string& from) {
-  return new (arena_.allocate(sizeof(stria_string), alignof(stria_string)))
-      stria_string(text_of(from));
-}
+const stria_string* Views::text(const std::string& from) { return arena_.copy(text_of(from)); }
 
 Views::List<const stria_string> Views::texts(const std::vector<std::string>& from) {
-  return list<const stria_string>(from, [](const std::string& text) { return text_of(text); });
+  return arena_.list<const stria_string>(from,
+                                         [](const std::string& text) { return text_of(text); });
 }
 
 const stria_affine* Views::form(const Affine& from) {
-  auto* out = make<stria_affine>();
+  auto* out = arena_.make<stria_affine>();
   out->constant = from.constant();
-  const auto terms = list<const stria_term>(from.terms(), [](const Affine::Term& term) {
+  const auto terms = arena_.list<const stria_term>(from.terms(), [](const Affine::Term& term) {
     return stria_term{text_of(term.first), term.second};
   });
   out->terms = terms.data;
@@ -89,11 +64,11 @@ const stria_affine* Views::form(const Affine& from) {
 }
 
 Views::List<const stria_affine*> Views::forms(const std::vector<Affine>& from) {
-  return list<const stria_affine*>(from, [&](const Affine& one) { return form(one); });
+  return arena_.list<const stria_affine*>(from, [&](const Affine& one) { return form(one); });
 }
 
 const stria_tag* Views::tag(const std::string& name, const stripe::TagValue& value, bool is_known) {
-  auto* out = make<stria_tag>();
+  auto* out = arena_.make<stria_tag>();
   out->name = text_of(name);
   if (const auto* truth = std::get_if<bool>(&value)) {
     out->kind = STRIA_VALUE_BOOL;
@@ -116,34 +91,35 @@ const stria_tag* Views::tag(const std::string& name, const stripe::TagValue& val
 }
 
 Views::List<const stria_tag*> Views::tags(const stripe::Tags& from) {
-  return list<const stria_tag*>(
+  return arena_.list<const stria_tag*>(
       from.all(), [&](const stripe::Tag& one) { return tag(one.name, one.value, true); });
 }
 
 const stria_owner* Views::owner(const std::string& name, const stripe::BitFieldForm& from) {
-  auto* out = make<stria_owner>();
+  auto* out = arena_.make<stria_owner>();
   out->name = text_of(name);
   out->constant = from.constant;
-  const auto fields = list<const stria_bit_field*>(from.fields, [&](const stripe::BitField& one) {
-    auto* field = make<stria_bit_field>();
-    field->dimension = one.dim;
-    field->low_bit = one.low_bit;
-    field->bits = one.bits;
-    field->factor = one.factor;
-    return field;
-  });
+  const auto fields =
+      arena_.list<const stria_bit_field*>(from.fields, [&](const stripe::BitField& one) {
+        auto* field = arena_.make<stria_bit_field>();
+        field->dimension = one.dim;
+        field->low_bit = one.low_bit;
+        field->bits = one.bits;
+        field->factor = one.factor;
+        return field;
+      });
   out->fields = fields.data;
   out->field_count = fields.count;
   return out;
 }
 
 const stria_unit* Views::unit(const stripe::LocationUnit& from) {
-  auto* out = make<stria_unit>();
+  auto* out = arena_.make<stria_unit>();
   out->name = text_of(from.name);
   const auto instances = forms(from.units);
   out->instances = instances.data;
   out->instance_count = instances.count;
-  const auto owners = list<const stria_owner*>(
+  const auto owners = arena_.list<const stria_owner*>(
       from.owners, [&](const auto& one) { return owner(one.first, one.second); });
   out->owners = owners.data;
   out->owner_count = owners.count;
@@ -151,14 +127,14 @@ const stria_unit* Views::unit(const stripe::LocationUnit& from) {
 }
 
 Views::List<const stria_unit*> Views::units(const stripe::Location& from) {
-  return list<const stria_unit*>(from.path,
-                                 [&](const stripe::LocationUnit& one) { return unit(one); });
+  return arena_.list<const stria_unit*>(from.path,
+                                        [&](const stripe::LocationUnit& one) { return unit(one); });
 }
 
 // ---- blocks
 
 const stria_index* Views::index(const stripe::Index& from) {
-  auto* out = make<stria_index>();
+  auto* out = arena_.make<stria_index>();
   out->name = text_of(from.name);
   out->range = from.range;
   out->from = from.affine ? form(*from.affine) : nullptr;
@@ -169,7 +145,7 @@ const stria_index* Views::index(const stripe::Index& from) {
 }
 
 const stria_refinement* Views::refinement(const stripe::Refinement& from) {
-  auto* out = make<stria_refinement>();
+  auto* out = arena_.make<stria_refinement>();
   out->direction = direction_of(from.dir);
   out->type = type_of(from.shape.type);
   out->from = text_of(from.from);
@@ -178,8 +154,8 @@ const stria_refinement* Views::refinement(const stripe::Refinement& from) {
   out->access = access.data;
   out->access_count = access.count;
   out->flat_access = form(made_.emplace_back(from.flat_access()));
-  const auto dimensions = list<const stria_dimension*>(from.shape.dims, [&](const Dim& one) {
-    auto* dimension = make<stria_dimension>();
+  const auto dimensions = arena_.list<const stria_dimension*>(from.shape.dims, [&](const Dim& one) {
+    auto* dimension = arena_.make<stria_dimension>();
     dimension->elements = one.size;
     dimension->stride = one.stride;
     return dimension;
@@ -264,7 +240,7 @@ void Views::set_operation(const stripe::Box<stripe::Special>& from, stria_statem
   to.input_count = inputs.count;
   to.outputs = outputs.data;
   to.output_count = outputs.count;
-  const auto parameters = list<const stria_tag*>(
+  const auto parameters = arena_.list<const stria_tag*>(
       from->params, [&](const auto& one) { return tag(one.first, one.second, false); });
   to.parameters = parameters.data;
   to.parameter_count = parameters.count;
@@ -276,9 +252,9 @@ void Views::set_operation(const stripe::Box<stripe::Block>& from, stria_statemen
 }
 
 const stria_statement* Views::statement(const stripe::Statement& from) {
-  auto* out = make<stria_statement>();
+  auto* out = arena_.make<stria_statement>();
   std::visit([&](const auto& operation) { set_operation(operation, *out); }, from.op);
-  const auto dependencies = list<const uint64_t>(
+  const auto dependencies = arena_.list<const uint64_t>(
       from.deps, [](int64_t position) { return static_cast<uint64_t>(position); });
   out->dependencies = dependencies.data;
   out->dependency_count = dependencies.count;
@@ -289,7 +265,7 @@ const stria_statement* Views::statement(const stripe::Statement& from) {
 }
 
 const stria_block* Views::block(const stripe::Block& from) {
-  auto* out = make<stria_block>();
+  auto* out = arena_.make<stria_block>();
   out->name = text_of(from.name);
   const auto location = units(from.location);
   out->location = location.data;
@@ -297,18 +273,18 @@ const stria_block* Views::block(const stripe::Block& from) {
   const auto marks = tags(from.tags);
   out->tags = marks.data;
   out->tag_count = marks.count;
-  const auto indices =
-      list<const stria_index*>(from.idxs, [&](const stripe::Index& one) { return index(one); });
+  const auto indices = arena_.list<const stria_index*>(
+      from.idxs, [&](const stripe::Index& one) { return index(one); });
   out->indices = indices.data;
   out->index_count = indices.count;
   const auto constraints = forms(from.constraints);
   out->constraints = constraints.data;
   out->constraint_count = constraints.count;
-  const auto refinements = list<const stria_refinement*>(
+  const auto refinements = arena_.list<const stria_refinement*>(
       from.refs, [&](const stripe::Refinement& one) { return refinement(one); });
   out->refinements = refinements.data;
   out->refinement_count = refinements.count;
-  const auto statements = list<const stria_statement*>(
+  const auto statements = arena_.list<const stria_statement*>(
       from.stmts, [&](const stripe::Statement& one) { return statement(one); });
   out->statements = statements.data;
   out->statement_count = statements.count;
@@ -323,7 +299,7 @@ const stria_block* Views::block(const stripe::Block& from) {
 const stria_kernel_block* Views::kernel(const semtree::KernelBlock& from,
                                         const stripe::Program& program,
                                         const stria_program_view& view) {
-  auto* out = make<stria_kernel_block>();
+  auto* out = arena_.make<stria_kernel_block>();
   out->name = text_of(from.block->name);
   out->part = from.in_prologue ? STRIA_PROLOGUE : STRIA_MAIN;
   out->statement = static_cast<uint64_t>(from.statement);
@@ -333,9 +309,9 @@ const stria_kernel_block* Views::kernel(const semtree::KernelBlock& from,
   const stria_block* seen = part.statements[position]->block;
   out->block = seen != nullptr ? seen : block(*from.block);
   const stripe::Block& around = from.in_prologue ? *program.prologue() : *program.main();
-  const auto arguments = list<const stria_kernel_argument*>(
+  const auto arguments = arena_.list<const stria_kernel_argument*>(
       stripe::kernel_arguments(*from.block), [&](const stripe::Refinement* ref) {
-        auto* argument = make<stria_kernel_argument>();
+        auto* argument = arena_.make<stria_kernel_argument>();
         argument->name = text_of(ref->from);
         argument->direction = direction_of(ref->dir);
         argument->type = type_of(ref->shape.type);
@@ -351,7 +327,7 @@ const stria_kernel_block* Views::kernel(const semtree::KernelBlock& from,
 
 const stria_program_view* Views::of(const stripe::Program& program,
                                     const semtree::ProgramKernels& kernels) {
-  auto* out = make<stria_program_view>();
+  auto* out = arena_.make<stria_program_view>();
   out->entry = block(program.entry);
   for (uint64_t i = 0; i < out->entry->statement_count; ++i) {
     const stripe::Block* part = program.entry.stmts[i].block();
@@ -359,7 +335,7 @@ const stria_program_view* Views::of(const stripe::Program& program,
       out->prologue = out->entry->statements[i]->block;
     if (part != nullptr && part == program.main()) out->main = out->entry->statements[i]->block;
   }
-  const auto list_of_kernels = list<const stria_kernel_block*>(
+  const auto list_of_kernels = arena_.list<const stria_kernel_block*>(
       kernels.kernels, [&](const semtree::KernelBlock& one) { return kernel(one, program, *out); });
   out->kernels = list_of_kernels.data;
   out->kernel_count = list_of_kernels.count;

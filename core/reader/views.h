@@ -4,12 +4,11 @@
 #pragma once
 
 #include <deque>
-#include <memory_resource>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "stria/reader.h"
+#include "stria/reader/arena.h"
 #include "stria/semtree/build/kernels.h"
 #include "stria/stripe/block.h"
 
@@ -22,16 +21,8 @@ class Views {
                                const semtree::ProgramKernels& kernels);
 
  private:
-  // A list in the arena, of pointers or of bare structs.
   template <typename T>
-  struct List {
-    T* data = nullptr;
-    uint64_t count = 0;
-  };
-  template <typename T>
-  T* make();
-  template <typename T, typename From, typename Convert>
-  List<T> list(const From& from, const Convert& convert);
+  using List = Arena::List<T>;
 
   List<const stria_affine*> forms(const std::vector<Affine>& from);
   List<const stria_tag*> tags(const stripe::Tags& from);
@@ -61,10 +52,8 @@ class Views {
   void set_access(const From& from, const std::string& input, const std::string& output,
                   stria_statement& to);
 
-  std::pmr::monotonic_buffer_resource arena_;
+  Arena arena_;
   std::deque<Affine> made_;  // forms that the program does not have itself
 };
-
-inline stria_string text_of(std::string_view text) { return {text.data(), text.size()}; }
 
 }  // namespace stria::reader

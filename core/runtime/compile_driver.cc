@@ -173,7 +173,10 @@ Result<Compilation> CompileDriver::specialize(const Device& device, Compilation 
   how.measure = &timer.measure();
   how.after_step = [&](int position, const StepReport& report, const stripe::Program& after) {
     timer.runs(static_cast<size_t>(position) + 1);
-    if (options.keep_stages) compilation.add_stage(report.step, "stripe", stripe::print(after));
+    if (!options.keep_stages) return;
+    compilation.add_stage(report.step, "stripe", stripe::print(after));
+    const hal::NamedText& made = compilation.stages.back();
+    if (options.recorder != nullptr) options.recorder->stage(made.name, made.text);
   };
   auto reproducer = [&](size_t begin, size_t end, const stripe::Program& before) {
     Reproducer out;

@@ -17,6 +17,12 @@ class FailureRecorder {
   virtual void end() = 0;
   // This failed: a step of the pipeline, or the plugin's build.
   virtual void failed(const std::string& reproducer) = 0;
+  // With CompileOptions::keep_stages: a step of the pipeline has made this stage, whatever comes of
+  // the next one.
+  virtual void stage(const std::string& name, const std::string& text) {
+    (void)name;
+    (void)text;
+  }
 };
 
 }  // namespace stria

@@ -144,5 +144,27 @@ TEST_F(MicroKernelsTest, AnOperandThatMovesAfterwardsIsAnError) {
   EXPECT_THAT(ran.err, HasSubstr("takes 'B' with steps of 1 along n, here they are 24"));
 }
 
+// Not of micro-kernels, but of the same plugin: a build that fails leaves the stages before it.
+TEST_F(MicroKernelsTest, StagesOfABuildThatFailsAreWritten) {
+  folder_.write("cc", "#!/bin/sh\necho 'kernels.c:1: error: no' >&2\nexit 3\n");
+  fs::permissions(folder_.path("cc"), fs::perms(0755));
+  const Ended failed =
+      folder_.stria(words("compile p.tile --device c_generator --shape A=40,24 --shape B=24,48 "
+                          "--dump-dir stages -o p.stripe"),
+                    [&] {
+                      ::setenv("PATH", folder_.path("").c_str(), 1);
+                      ::setenv("XDG_CACHE_HOME", folder_.path("no_cache").c_str(), 1);
+                    });
+  EXPECT_EQ(failed.code, 3) << failed.err;
+  EXPECT_THAT(failed.err, AllOf(HasSubstr("did not compile the kernels"),
+                                HasSubstr("the stages so far are in stages: ")));
+  EXPECT_THAT(folder_.read("stages/00_program.tile"), HasSubstr("function"));
+  std::string last = failed.err.substr(failed.err.find("are in stages: ") + 15);
+  last.resize(last.find(' '));
+  EXPECT_THAT(last, HasSubstr(".stripe"));
+  EXPECT_THAT(folder_.read("stages/" + last), HasSubstr("#program"));
+  EXPECT_EQ(folder_.read("p.stripe"), "");
+}
+
 }  // namespace
 }  // namespace stria::end_to_end

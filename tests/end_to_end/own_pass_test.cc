@@ -59,6 +59,18 @@ TEST_F(OwnPassTest, ItObeysItsOptions) {
   EXPECT_THAT(folder_.read("p.stripe"), Not(HasSubstr("#unroll_hint")));
 }
 
+TEST_F(OwnPassTest, StagesBeforeAFailureAreWritten) {
+  set_options(R"({"pass": "unroll_short", "options": {"points": 1}})");
+  const Ended failed =
+      stria("compile p.tile --device own_pass --shape A=5,6 --dump-dir stages -o p.stripe");
+  EXPECT_EQ(failed.code, 3);
+  EXPECT_THAT(failed.err, AllOf(HasSubstr("step 'short_loops'"),
+                                HasSubstr("the stages so far are in stages: ")));
+  EXPECT_THAT(folder_.read("stages/00_program.tile"), HasSubstr("function"));
+  EXPECT_THAT(folder_.read("stages/01_lower.stripe"), HasSubstr("#program"));
+  EXPECT_EQ(folder_.read("p.stripe"), "");
+}
+
 TEST_F(OwnPassTest, WrongOptionsAndNamesAreErrorsWithTheStepAndThePass) {
   const struct {
     const char *options, *message;

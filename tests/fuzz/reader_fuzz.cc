@@ -23,6 +23,14 @@ void check_round_trip(const std::string& text, const sdk::ReaderProgram& program
   STRIA_CHECK(check_views(&*program) == nullptr, "{}", check_views(&*program));
 }
 
+stria_tree_options with_lanes() {
+  stria_tree_options out{};
+  out.size = sizeof out;
+  out.most_lanes = 64;
+  out.subgroup_lanes = 32;
+  return out;
+}
+
 void check_failure(const sdk::ReaderError& error) {
   STRIA_CHECK(!error.message().empty(), "a failure without a message");
   STRIA_CHECK(error.code() != STRIA_INTERNAL, "{}", error.message());
@@ -43,7 +51,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   sdk::CSource source;
   if (source.create()) return 0;
   for (uint64_t kernel = 0; kernel < program->kernel_count; ++kernel) {
-    sdk::ReaderTree tree;
+    sdk::ReaderTree tree, lanes;
+    const stria_tree_nodes* nodes = nullptr;
+    const stria_tree_options options = with_lanes();
+    if (!sdk::build_tree(program, kernel, &lanes, &options))
+      STRIA_CHECK(!sdk::nodes_of(lanes, &nodes) && nodes, "a tree without nodes");
     std::string shown;
     sdk::ReaderError error = sdk::build_tree(program, kernel, &tree);
     if (!error) error = sdk::print(tree, &shown);

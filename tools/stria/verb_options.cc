@@ -274,7 +274,8 @@ void define(CLI::App* app, CompileOptionsText& options) {
              "depend on them",
              "sizes and type (default fp32) of an input");
   app->add_option("--dump-dir", options.dump_dir,
-                  "write every stage there, NN_name.tile and .stripe, and the kernels' sources")
+                  "write every stage there, NN_name.tile and .stripe, and the kernels' sources; "
+                  "if a step or the build fails, the stages before it")
       ->type_name("DIR");
   CLI::Option* output = app->add_option("-o,--output", options.output,
                                         "file for the device Stripe, or the Tile; - is stdout")

@@ -39,6 +39,9 @@ void add_limits(const Prediction& prediction, const DeviceSelector& selector,
         {Gate::limit, std::nullopt,
          fmt::format("a run takes {}, and must not take longer than {}",
                      shown_value(prediction.run, false), shown_time(*selector.deadline_s))});
+  if (selector.objective == Objective::energy && prediction.energy_j <= 0)
+    verdict.objections.push_back(
+        {Gate::limit, std::nullopt, "nobody knows how much energy it takes"});
   if (!selector.power_w) return;
   if (prediction.energy_j <= 0 || prediction.run.seconds <= 0) {
     verdict.objections.push_back(
@@ -97,7 +100,7 @@ Pick choose(Selection selection, std::vector<Candidate> candidates) {
     DeviceVerdict& verdict = out.selection.devices[one.device];
     if (best != nullptr) {
       add_limits(*best, selector, verdict);
-    } else if (selector.deadline_s || selector.power_w) {
+    } else if (selector.deadline_s || selector.power_w || selector.objective == Objective::energy) {
       verdict.objections.push_back({Gate::limit, std::nullopt, "nobody can predict what it takes"});
     }
   }

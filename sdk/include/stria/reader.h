@@ -26,7 +26,10 @@
 extern "C" {
 #endif
 
-// The Stripe text that this header describes: minors from 0 to this one are read.
+// The Stripe text that this header describes: minors from 0 to this one are read. That is one more
+// than host and plugin agree on (STRIA_STRIPE_MINOR of stria/plugin.h): 1.1 is the text of device
+// programs with agents (docs/semantics.md, S16 to S19). No pass makes them, so only who gives such
+// a program to a device meets it, and stria_reader_build refuses its kernels.
 #define STRIA_READER_STRIPE_MAJOR 1
 #define STRIA_READER_STRIPE_MINOR 1
 
@@ -407,6 +410,29 @@ typedef struct stria_tree_options {
   uint8_t narrow_indices;  // 1: 32-bit index arithmetic where no number of the kernel can leave it
   uint8_t no_peepholes;    // 1: leave out what makes trees faster and changes no value, to find out
                            // whether that is at fault (the build option of that name)
+
+  // What a generator of your own can say beyond C (stria/tree.h). A tree that needs it is refused
+  // by stria_reader_c_add. Nothing is chosen: the Stripe says what has lanes and what runs on
+  // matrices.
+  //
+  // The most groups of lanes in each dimension of their grid; 0: no limit to the first one, 1 to
+  // the others. If the others have 1, the first dimension alone numbers all groups.
+  uint64_t largest_grid_x;
+  uint64_t largest_grid_y;
+  uint64_t largest_grid_z;
+  // Lanes of a subgroup of a group, which hold matrices together, 1024 at most; 0: there are none,
+  // and no MATRIX_… statements. The unit of subgroups in the model; empty: "SUBGROUP".
+  uint64_t subgroup_lanes;
+  stria_string subgroup_unit;
+  // Loads of single elements in a row, from memory that a group shares, become one load of a vector
+  // of so many bytes, 64 at most; 0: they stay.
+  uint64_t shared_vector_bytes;
+  // The widest vector of a #vector block, 1024 at most; wider blocks are loops. 0: 1, no vectors.
+  int32_t most_lanes;
+  uint8_t only_powers_of_two;  // 1: #vector blocks of 3, 5, 6, … lanes are loops, too
+  uint8_t loads_across_slots;  // stria_tree_array::slot_lanes
+  uint8_t no_micro_kernels;    // 1: #micro_kernel blocks are the loops that they mean
+  uint8_t reserved;            // 0
 } stria_tree_options;
 
 typedef struct stria_tree_view {
@@ -432,10 +458,10 @@ typedef struct stria_tree_view {
 
 typedef struct stria_reader_tree stria_reader_tree;
 
-// The tree of kernel number `kernel` of the view. `options` may be NULL.
+// The tree of kernel number `kernel` of the view. `options` may be NULL. Its nodes: stria/tree.h.
 // Returns: STRIA_UNSUPPORTED or STRIA_OUT_OF_RANGE, with kernel, refinement and limit, for what a
 // tree cannot say: such a kernel can still be interpreted (stria_host_services.kernel_create) |
-// STRIA_INVALID_ARGUMENT for a number that is none.
+// STRIA_INVALID_ARGUMENT for a number that is none, or an option beyond its limit.
 // @threads any @blocks no @allocates yes @reenters no
 stria_error* stria_reader_build(const stria_reader_program* program, uint64_t kernel,
                                 const stria_tree_options* options, stria_reader_tree** tree);

@@ -333,7 +333,8 @@ TEST_F(Experimental, APluginWithoutTheTablesSaysWhichIsMissing) {
 }
 
 TEST_F(Experimental, AnEstimateThatContradictsItselfIsAFault) {
-  EXPECT_EQ(estimate(a_, "stripe").status().code(), StatusCode::unsupported);
+  // A device that estimates nothing: the same as no table.
+  EXPECT_EQ(estimate(a_, "stripe").status().code(), StatusCode::unimplemented);
   static stria_estimate said;
   auto query = [](const stria_host_info* host, stria_plugin_info* info) -> stria_error* {
     stria_error* error = twin_query(host, info);

@@ -187,6 +187,7 @@ TEST(Reader, Versions) {
   EXPECT_EQ(error.code(), STRIA_INCOMPATIBLE);
   EXPECT_THAT(std::string(error.message()), HasSubstr("1.9"));
   EXPECT_EQ(sdk::text_of(stria_reader_type_name(STRIA_BF16)), "bf16");
+  EXPECT_EQ(stria_reader_type_bytes(STRIA_BOOL), 1u);
   EXPECT_EQ(stria_reader_type_bytes(STRIA_BF16), 2u);
   EXPECT_EQ(sdk::text_of(stria_reader_type_name(STRIA_FP8_E4M3)), "fp8_e4m3");
   EXPECT_EQ(stria_reader_type_bytes(STRIA_FP8_E4M3), 1u);

@@ -16,6 +16,7 @@
 #include "repeat/reproducer_file.h"
 #include "report.h"
 #include "stria/base/file.h"
+#include "stria/base/shown_text.h"
 #include "stria/runtime/compile_driver.h"
 #include "stria/runtime/inside.h"
 #include "verbs/compile_tile.h"
@@ -32,6 +33,22 @@ std::string file_name(const std::string& name) {
 
 // With --explain-cost there may be no output.
 bool is_file(const std::string& output) { return !output.empty() && output != "-"; }
+
+// The stages of a compilation that fails, beside what the verb's own recorder is told.
+class StageRecorder : public FailureRecorder {
+ public:
+  explicit StageRecorder(FailureRecorder& own) : own_(own) {}
+  void begin(const std::string& reproducer) override { own_.begin(reproducer); }
+  void end() override { own_.end(); }
+  void failed(const std::string& reproducer) override { own_.failed(reproducer); }
+  void stage(const std::string& name, const std::string& text) override {
+    stages.push_back({name, text});
+  }
+  std::vector<FileText> stages;
+
+ private:
+  FailureRecorder& own_;
+};
 
 // The names of a folder's files: one that is taken already gets a number before its ending.
 class FileNames {
@@ -86,6 +103,27 @@ Outcome compile_to_tile(const CompileOptionsText& options) {
   return Outcome();
 }
 
+// What there is when a step or the plugin's build fails is what its author wants to see. The
+// message says where it is.
+Outcome with_stages(Outcome failure, const CompileOptionsText& options, const NamedFile& read,
+                    std::vector<FileText> stages) {
+  if (options.dump_dir.empty() || stages.empty()) return failure;
+  std::vector<NamedFile> written;
+  for (FileText& stage : stages) {
+    stage.path = std::filesystem::path(options.dump_dir) / stage.path;
+    written.push_back({"--dump-dir", stage.path.string()});
+  }
+  Status status = check_files_differ(written, {read}).status();
+  if (status.ok()) status = write_files(stages, options.dump_dir);
+  std::string message = failure.status().message();
+  if (!message.ends_with('\n')) message += '\n';
+  message += status.ok()
+                 ? fmt::format("the stages so far are in {}: {} is the last",
+                               shown_name(options.dump_dir), stages.back().path.filename().string())
+                 : "the stages so far are not written: " + status.message();
+  return Outcome(failure.code(), Status(failure.status().code(), message));
+}
+
 Outcome compile_program(const CompileOptionsText& options, ReproducerFile& reproducer) {
   STRIA_OR_FAIL(GivenInputs given, ExitCode::usage, parse_inputs(options.in));
   STRIA_FAIL_IF(check_selector(options.device, options.settings.empty()));
@@ -106,6 +144,7 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
   }
   TemplateSettings parameters;
   STRIA_FAIL_IF(parse_settings(options.settings, parameters));
+  StageRecorder recorder(reproducer);
   const CompileOptions how{.fast_math = options.fast_math,
                            .no_peepholes = options.no_peepholes,
                            .constants = {options.constants.begin(), options.constants.end()},
@@ -113,7 +152,7 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
                            .watch_kernels = options.explain_cost,
                            .tune = options.tune,
                            .parameters = parameters,
-                           .recorder = &reproducer};
+                           .recorder = &recorder};
   const NamedFile read{"PROG", options.program};
   std::vector<NamedFile> written;
   if (is_file(options.output)) written.push_back({"--output", options.output});
@@ -135,14 +174,20 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
   else if (is_file(options.output))
     STRIA_FAIL_IF_ERROR(ExitCode::program, check_writable(options.output));
   if (how.parameters.empty()) STRIA_FAIL_IF(open_device(options.device, device, 0, 0, &generic));
-  STRIA_OR_FAIL(Compilation compilation, ExitCode::device,
-                CompileDriver::specialize(device, std::move(generic), how));
+  for (const hal::NamedText& stage : generic.stages) recorder.stage(stage.name, stage.text);
+  Result<Compilation> made = CompileDriver::specialize(device, std::move(generic), how);
+  if (!made)
+    return with_stages(Outcome(ExitCode::device, made.status()), options, read, recorder.stages);
+  const Compilation& compilation = *made;
   print_undecided(compilation.steps);
   std::vector<SourceText> sources;
   std::string costs;
   if (!options.dump_dir.empty() || options.explain_cost) {
-    STRIA_OR_FAIL(Executable executable, ExitCode::device,
-                  CompileDriver::load(device, compilation, how));
+    Result<Executable> loaded = CompileDriver::load(device, compilation, how);
+    if (!loaded)
+      return with_stages(Outcome(ExitCode::device, loaded.status()), options, read,
+                         recorder.stages);
+    const Executable& executable = *loaded;
     if (!options.dump_dir.empty()) {
       STRIA_OR_FAIL(sources, ExitCode::device, executable.sources());
     }

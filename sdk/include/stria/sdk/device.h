@@ -65,7 +65,7 @@ class Device : public Object {
   }
   virtual stria_estimate estimate(std::string_view stripe, std::string_view options) {
     (void)stripe, (void)options;
-    throw Error(STRIA_UNSUPPORTED, "this device does not estimate what programs cost");
+    throw Error(STRIA_UNIMPLEMENTED, "this device does not estimate what programs cost");
   }
 
  protected:

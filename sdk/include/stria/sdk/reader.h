@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "stria/reader.h"
+#include "stria/tree.h"
 #if defined(__cpp_exceptions)
 #include "stria/sdk/error.h"
 #endif
@@ -284,6 +285,31 @@ inline ReaderError build_tree(const ReaderProgram& program, uint64_t kernel, Rea
 }
 inline ReaderError print(const ReaderTree& tree, std::string* text) {
   return ReaderError(stria_reader_tree_text(tree.handle(), append_text, text));
+}
+
+// The tree as nodes (stria/tree.h), which belong to it.
+inline ReaderError nodes_of(const ReaderTree& tree, const stria_tree_nodes** nodes) {
+  return ReaderError(stria_reader_tree_nodes(tree.handle(), nodes));
+}
+// Of stria_tree_nodes, or of a FOR, an IF or an ELEMENT_LOOP.
+template <typename T>
+PointerList<stria_tree_statement> body(const T& of) {
+  return {of.body, of.body_count};
+}
+inline PointerList<stria_tree_expression> operands(const stria_tree_expression& expression) {
+  return {expression.operands, expression.operand_count};
+}
+inline PointerList<stria_tree_operand> operands(const stria_tree_statement& statement) {
+  return {statement.operands, statement.operand_count};
+}
+inline PointerList<stria_tree_parameter> parameters(const stria_tree_nodes& nodes) {
+  return {nodes.parameters, nodes.parameter_count};
+}
+inline PointerList<stria_tree_array> arrays(const stria_tree_nodes& nodes) {
+  return {nodes.arrays, nodes.array_count};
+}
+inline PointerList<stria_tree_variable> variables(const stria_tree_nodes& nodes) {
+  return {nodes.variables, nodes.variable_count};
 }
 
 // The plugin's functions that the tree calls.

@@ -55,11 +55,13 @@ acme_result acme_compiler_identity(char* identity, char* message) {
   return acme_well();
 }
 
-// ---- files: one folder for each compilation, which goes with it
+// ---- files: one folder for each compilation, which goes with it, unless the compiler refuses what
+// the generator has made: then its author wants to see it
 
 typedef struct work_folder {
   char path[kPathBytes];
   char source[kPathBytes + 16], object[kPathBytes + 16], said[kPathBytes + 16];
+  int is_kept;
 } work_folder;
 
 static int make_folder(work_folder* folder, char* message) {
@@ -74,10 +76,12 @@ static int make_folder(work_folder* folder, char* message) {
   snprintf(folder->source, sizeof folder->source, "%s/kernels.c", folder->path);
   snprintf(folder->object, sizeof folder->object, "%s/kernels.so", folder->path);
   snprintf(folder->said, sizeof folder->said, "%s/said", folder->path);
+  folder->is_kept = 0;
   return 1;
 }
 
 static void remove_folder(const work_folder* folder) {
+  if (folder->is_kept) return;
   unlink(folder->source);
   unlink(folder->object);
   unlink(folder->said);
@@ -120,8 +124,17 @@ static int has_file(const char* path) {
   return stat(path, &file) == 0 && file.st_size > 0;
 }
 
+// What the compiler said, from the line of its first error on: warnings may stand before it, and a
+// message holds less than a file.
+static const char* first_error(const char* said) {
+  const char* error = strstr(said, "error: ");
+  if (error == NULL) return said;
+  while (error > said && error[-1] != '\n') --error;
+  return error;
+}
+
 // 1 if the compiler ended well. What it says goes to a file.
-static int run_compiler(const char* path, const work_folder* folder, char* message) {
+static int run_compiler(const char* path, work_folder* folder, char* message) {
   char options[] = ACME_OPTIONS;
   char* words[32];
   size_t count = 0;
@@ -165,8 +178,17 @@ static int run_compiler(const char* path, const work_folder* folder, char* messa
   if (ended >= 0)
     snprintf(how, sizeof how, "%s %d", WIFSIGNALED(status) ? "signal" : "exit status",
              WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-  snprintf(message, ACME_MESSAGE_BYTES, "%.200s did not compile the kernels (%s): %.1500s", path,
-           how, said ? said : "");
+  folder->is_kept = 1;
+  const int length = snprintf(
+      message, ACME_MESSAGE_BYTES,
+      "%.200s did not compile the kernels (%s); kernels.c, and all that it said, are kept in "
+      "%.2000s\n%s",
+      path, how, folder->path, said ? first_error(said) : "");
+  if (length >= ACME_MESSAGE_BYTES) {
+    char* end = message + ACME_MESSAGE_BYTES - sizeof "\n…";
+    while (((unsigned char)*end & 0xc0) == 0x80) --end;  // no half character of UTF-8
+    memcpy(end, "\n…", sizeof "\n…");
+  }
   free(said);
   return 0;
 }

@@ -17,7 +17,7 @@ extern "C" {
 
 // Room for a message of at most so many bytes, its end included: the text of a result that is not
 // acme_well() may lie in it.
-#define ACME_MESSAGE_BYTES 2048
+#define ACME_MESSAGE_BYTES 8192
 
 #define ACME_IDENTITY_BYTES 4608
 
@@ -25,7 +25,9 @@ extern "C" {
 // kept. It ends with a zero.
 acme_result acme_compiler_identity(char* identity, char* message);
 
-// From the text of kernels to code as bytes, which the caller frees with free().
+// From the text of kernels to code as bytes, which the caller frees with free(). If the compiler
+// refuses the text, the folder with the text and what the compiler said stays; the message says
+// where, and begins with the first error.
 acme_result acme_compile(const char* text, size_t text_bytes, void** code, size_t* code_bytes,
                          char* message);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "vendor_compiler.h"
 
@@ -18,15 +19,41 @@ static int failures = 0;
     }                                                                         \
   } while (0)
 
+// The text that the message says is kept, and takes it away.
+static void expect_kept(const char* message, const char* text) {
+  static const char before[] = " are kept in ";
+  char folder[512], path[600], kept[512] = {0};
+  const char* at = strstr(message, before);
+  EXPECT(at != NULL);
+  if (at == NULL) return;
+  at += sizeof before - 1;
+  snprintf(folder, sizeof folder, "%.*s", (int)strcspn(at, "\n"), at);
+  snprintf(path, sizeof path, "%s/kernels.c", folder);
+  FILE* file = fopen(path, "rb");
+  EXPECT(file != NULL);
+  if (file == NULL) return;
+  EXPECT(fread(kept, 1, sizeof kept - 1, file) == strlen(text) && strcmp(kept, text) == 0);
+  fclose(file);
+  unlink(path);
+  snprintf(path, sizeof path, "%s/said", folder);
+  EXPECT(unlink(path) == 0);
+  EXPECT(rmdir(folder) == 0);
+}
+
 static void try_to_compile(void) {
   char message[ACME_MESSAGE_BYTES];
   void* code = NULL;
   size_t size = 0;
-  const char wrong[] = "int broken(void) { return nothing; }";
+  // The warning comes first in the text, and behind the error in the message.
+  const char wrong[] =
+      "#warning \"of no interest\"\n"
+      "int broken(void) { return nothing; }\n";
   acme_result result = acme_compile(wrong, sizeof wrong - 1, &code, &size, message);
   EXPECT(result.code == STRIA_UNAVAILABLE);
   EXPECT(result.text != NULL && strstr(result.text, "did not compile the kernels") != NULL);
   EXPECT(result.text != NULL && strstr(result.text, "nothing") != NULL);
+  EXPECT(result.text != NULL && strstr(result.text, "of no interest") == NULL);
+  if (result.text != NULL) expect_kept(result.text, wrong);
   const char right[] =
       "#include <stdint.h>\n"
       "void fill(void* const* arguments, int64_t first, int64_t end) {\n"

@@ -142,6 +142,17 @@ abi_structs! {
         pub register_unit: stria_string,
         pub narrow_indices: u8,
         pub no_peepholes: u8,
+        pub largest_grid_x: u64,
+        pub largest_grid_y: u64,
+        pub largest_grid_z: u64,
+        pub subgroup_lanes: u64,
+        pub subgroup_unit: stria_string,
+        pub shared_vector_bytes: u64,
+        pub most_lanes: i32,
+        pub only_powers_of_two: u8,
+        pub loads_across_slots: u8,
+        pub no_micro_kernels: u8,
+        pub reserved: u8,
     }
     pub struct stria_tree_view {
         pub size: u64,

@@ -59,7 +59,7 @@ pub fn identity() -> Result<String> {
     Ok(format!("{path}, {bytes} bytes of {time:?}, {options} {STRIA_C_FLAGS}"))
 }
 
-// A folder of its own for a few files, which goes with it.
+// A folder of its own for a few files, which goes with it, unless it is kept.
 struct WorkFolder(PathBuf);
 impl WorkFolder {
     fn new() -> Result<WorkFolder> {
@@ -76,9 +76,16 @@ impl WorkFolder {
             }
         }
     }
+    // Stays, for people.
+    fn keep(mut self) -> PathBuf {
+        std::mem::take(&mut self.0)
+    }
 }
 impl Drop for WorkFolder {
     fn drop(&mut self) {
+        if self.0.as_os_str().is_empty() {
+            return; // it is kept
+        }
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
@@ -90,7 +97,21 @@ fn file_failure(what: &str, path: &Path, error: &std::io::Error) -> Failure {
     native_failure(STRIA_UNAVAILABLE, message, i64::from(number), &text)
 }
 
-/// From the text of kernels to code as bytes.
+// What a message has of what the compiler said: from the line of its first error on, for warnings
+// may stand before it.
+const SAID_CHARACTERS: usize = 6000;
+fn first_errors(said: &str) -> String {
+    let error = said.find("error: ").unwrap_or(0);
+    let line = said[..error].rfind('\n').map_or(0, |end| end + 1);
+    let mut out: String = said[line..].chars().take(SAID_CHARACTERS).collect();
+    if said[line..].len() > out.len() {
+        out.push_str("\n…");
+    }
+    out
+}
+
+/// From the text of kernels to code as bytes. If the compiler refuses the text, the folder with the
+/// text and what the compiler said stays; the message says where, and begins with the first error.
 pub fn compile(text: &str) -> Result<Vec<u8>> {
     let path = compiler()?;
     let folder = WorkFolder::new()?;
@@ -115,8 +136,14 @@ pub fn compile(text: &str) -> Result<Vec<u8>> {
         Err(error) => return Err(file_failure("wait for", &path, &error)),
     };
     if !well {
-        let said: String = String::from_utf8_lossy(&said).chars().take(2000).collect();
-        let text = format!("{} did not compile the kernels ({status}): {said}", path.display());
+        let _ = std::fs::write(folder.0.join("said"), &said);
+        let text = format!(
+            "{} did not compile the kernels ({status}); kernels.c, and all that it said, are kept \
+             in {}\n{}",
+            path.display(),
+            folder.keep().display(),
+            first_errors(&String::from_utf8_lossy(&said))
+        );
         return Err(failure(STRIA_UNAVAILABLE, text));
     }
     std::fs::read(&object).map_err(|error| file_failure("read", &object, &error))
@@ -191,10 +218,16 @@ mod tests {
     const SIG_IGN: usize = 1;
 
     fn try_to_compile() {
-        let why = compile("int broken(void) { return nothing; }").unwrap_err();
+        // The warning comes first in the text, and behind the error in the message.
+        let wrong = "#warning \"of no interest\"\nint broken(void) { return nothing; }\n";
+        let why = compile(wrong).unwrap_err();
         assert_eq!(why.code, STRIA_UNAVAILABLE);
         assert!(why.message.contains("did not compile the kernels"), "{}", why.message);
         assert!(why.message.contains("nothing"), "{}", why.message);
+        assert!(!why.message.contains("of no interest"), "{}", why.message);
+        let kept = why.message.lines().next().unwrap().split(" are kept in ").nth(1).unwrap();
+        assert_eq!(std::fs::read_to_string(Path::new(kept).join("kernels.c")).unwrap(), wrong);
+        std::fs::remove_dir_all(kept).unwrap();
         let right = "#include <stdint.h>\n\
             void fill(void* const* arguments, int64_t first, int64_t end) {\n\
             for (int64_t i = first; i < end; ++i) ((int*)arguments[0])[i] = (int)i;\n}\n";
