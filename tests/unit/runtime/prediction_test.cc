@@ -126,6 +126,8 @@ TEST(Choose, KeepsLimits) {
   cool.energy_j = 0.004;  // 1 W
   const std::vector<std::vector<Prediction>> said = {{hot}, {cool}};
   EXPECT_THAT(order_of(chosen("big, small, auto:energy", said)), ElementsAre("small", "big"));
+  EXPECT_THAT(order_of(chosen("big, small, auto:energy", {{hot}, {taking(1, 1, 1)}})),
+              ElementsAre("big"));
   Pick pick = chosen("big, small, auto, power<=50W", said);
   EXPECT_THAT(order_of(pick), ElementsAre("small"));
   EXPECT_EQ(pick.selection.devices[0].objections[0].gate, Gate::limit);
