@@ -539,6 +539,22 @@ StagedTime StagedKernel::time(const Tile& tile) const {
   return out;
 }
 
+StagedKernel::Alone StagedKernel::alone(const Tile& tile, bool goes_on) const {
+  std::vector<Move> parts = moves(tile);
+  Staging staging = in_tiles(ViewSet().set());
+  staging.steps = goes_on ? 2 : 1;
+  std::vector<size_t> banks;
+  for (size_t v = 0; v < parts.size(); ++v)
+    banks.push_back(v % static_cast<size_t>(std::max<int64_t>(rates_->banks, 1)));
+  const Operation operation = this->operation(work(tile, parts), parts, staging, banks);
+  Alone out{operation.takes, operation.busy, operation.port, {}, {}};
+  for (const Move& part : parts) {
+    out.held.push_back(part.held);
+    out.moved.push_back(part.bytes);
+  }
+  return out;
+}
+
 double StagedKernel::bound(const Tile& low, const Tile& high) const {
   // Rounding, here and in the time, must never make a bound too high.
   constexpr double kRounding = 1 - 1e-9;

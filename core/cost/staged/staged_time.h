@@ -105,6 +105,15 @@ class StagedKernel {
   std::optional<Missing> missing(const Tile& tile) const;
   // Not above the cycles of any tile that is at least `low` and at most `high`, index by index.
   double bound(const Tile& low, const Tile& high) const;
+  // One tile whose views all lie packed in the scratchpad, for whoever brings them: cycles from its
+  // start to its end, of all instances, and of the busiest port.
+  struct Alone {
+    double takes = 0, busy = 0, port = 0;
+    std::vector<double> held, moved;  // by view: bytes in the scratchpad, bytes of whole lines
+  };
+  // `goes_on`: it adds to what a tile before it has left.
+  Alone alone(const Tile& tile, bool goes_on) const;
+  const TiledBlock& tiled() const { return tiled_; }
 
  private:
   using ViewSet = std::bitset<kMostViews>;

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a machine takes for a chain of kernels that run over common tiles: each point of a loop
+// runs all of them on one tile. What goes from one to the next stays in the scratchpad, and several
+// points are under way, so that units of several kinds and the transfer unit work at once.
+//
+//   for h:  bring K[h], V[h]                  outer indices: what moves with them alone comes once
+//     for i:  bring Q[h, i];  S = Q K;  P = softmax(S);  O = P V;  take O away
+//
+// Terms, in cycles of the model's clock, with what staged_time says of one operation:
+//
+//   one      of a point: bring + all operations, one after the other + take away
+//   period   of points: the longest of what each unit is busy, or its port is with what others move
+//            at the same bank; bring, take away (their sum if they take turns); and one over the
+//            points under way
+//   all      whole tensors, and one and a period for each further point; likewise of the loop
+//            around, whose points do not overlap but for what they bring: the loop inside drains
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stria/cost/staged/staged_rates.h"
+#include "stria/cost/staged/staged_time.h"
+#include "stria/stripe/block.h"
+
+namespace stria::cost {
+
+// A way to run a kernel: on which unit, and whether a tile is spread over its instances.
+struct ChainWay {
+  StagedRates rates;
+  bool other_unit = false;  // not the unit that is meant for such kernels
+};
+
+struct ChainKernel {
+  const stripe::Block* block = nullptr;  // borrowed, as the ways are
+  const std::vector<ChainWay>* ways = nullptr;
+  std::vector<std::string> common;  // its own name of each common index
+};
+
+// What goes through a chain, by name.
+struct ChainTensor {
+  int64_t bytes = 0;
+  bool temporary = false;  // between kernels
+  bool inside = false;     // only these kernels use it
+};
+using ChainTensors = std::map<std::string, ChainTensor>;
+
+struct ChainChoice {
+  std::vector<int64_t> tile;          // of each common index
+  std::vector<bool> outer;            // those whose loop is around that of the others
+  int64_t under_way = 1;              // points of the outer loop; of the only one
+  int64_t steps_under_way = 1;        // of the loop inside, if there are two
+  std::vector<const ChainWay*> ways;  // by kernel
+  // Tensors that come, or go, with each point: a kernel, and its view of it without allocations.
+  std::vector<std::pair<size_t, size_t>> tile_by_tile;
+  double cycles = 0;
+};
+
+// The best tiles of a chain, or nullopt: no tile of several points fits, or a unit has no rate.
+// `ranges`: of the common indices.
+std::optional<ChainChoice> best_chain(const std::vector<ChainKernel>& kernels,
+                                      const std::vector<int64_t>& ranges,
+                                      const ChainTensors& tensors);
+
+// The cost of the best tile that is found of the kernel by itself; infinite: none fits. `rough`:
+// the search is short. It ends with a tile that costs no more than `enough`.
+double best_alone(const stripe::Block& kernel, const std::vector<ChainWay>& ways,
+                  const ChainTensors& tensors, bool rough, double enough = 0);
+
+// No tile of the kernel by itself costs less.
+double least_alone(const stripe::Block& kernel, const std::vector<ChainWay>& ways,
+                   const ChainTensors& tensors);
+
+// "[h:1, i:128]…" without names: the terms in one line.
+std::string to_string(const ChainChoice& choice);
+
+}  // namespace stria::cost
