@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stria/base/text.h"
+#include "stria/passes/fuse/chain_kernels.h"
 #include "stria/passes/fuse/fusion.h"
 #include "stria/passes/fuse/inline_producers.h"
 #include "stria/passes/fuse/join_pieces.h"

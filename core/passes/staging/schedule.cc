@@ -251,7 +251,9 @@ class Scheduler {
     std::stable_partition(by_size.begin(), by_size.end(), is_chosen);
     Block staged = block;
     if (chosen.steps_under_way > 0) split_steps(staged, chosen.steps_under_way);
-    int64_t most = std::min(depth_of(block), points_of(staged));
+    // Blocks inside a kernel without a unit have units of their own.
+    const bool free = block.location.empty() && chosen.under_way > 0;
+    int64_t most = std::min(free ? chosen.under_way : depth_of(block), points_of(staged));
     if (chosen.under_way > 0) most = std::min(most, chosen.under_way);
     // So many under way are worth more than to bring fewer tensors again for each tile.
     const int64_t least =

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "stria/rewrite/accumulator.h"
 #include "stria/rewrite/split_block.h"
 #include "stria/stripe/tags.h"
 
@@ -55,6 +56,10 @@ size_t position_of(const Block& block, const Block& inner) {
   return position;
 }
 
+stripe::Place place_in(const Block& inner, const stripe::Place& around, size_t position) {
+  return {&around, &inner, position, around.depth + 1, inner.index_box(around.box)};
+}
+
 }  // namespace
 
 std::vector<OwnBuffer> own_buffers(Block& kernel, const std::string& memory) {
@@ -91,11 +96,18 @@ Refusal stage_tensor(Block& kernel, const KernelPlace& at, PlaceNames& names,
   for (const Refinement& ref : kernel.refs)
     if (ref.dir != RefDir::none && ref.from == tensor) views.emplace_back(ref.into, ref.dir);
   for (const auto& [name, dir] : views) {
+    Block* const steps = steps_of(kernel);
     if (dir != RefDir::in) {
-      STRIA_RETURN_IF_REFUSED(copy_out(kernel, place, name, spec));
+      // Steps that write parts of their own copy them out themselves.
+      const Refinement* part = steps ? find_view(*steps, name) : nullptr;
+      const bool own = part && part->dir == RefDir::out && moves(*steps, *part);
+      const stripe::Place inside =
+          own ? place_in(*steps, place, position_of(kernel, *steps)) : place;
+      const std::string view = own ? part->into : name;
+      STRIA_RETURN_IF_REFUSED(copy_out(own ? *steps : kernel, inside, view, spec));
+      if (own) drop_aggregation({&kernel, steps}, view);
       continue;
     }
-    Block* const steps = steps_of(kernel);
     std::vector<std::string> of_steps;
     if (steps)
       for (const Refinement& ref : steps->refs)
@@ -105,8 +117,7 @@ Refusal stage_tensor(Block& kernel, const KernelPlace& at, PlaceNames& names,
       STRIA_RETURN_IF_REFUSED(copy_in(kernel, place, names, name, spec, context));
       continue;
     }
-    const stripe::Place inside{&place, steps, position_of(kernel, *steps), place.depth + 1,
-                               steps->index_box(place.box)};
+    const stripe::Place inside = place_in(*steps, place, position_of(kernel, *steps));
     for (const std::string& view : of_steps)
       STRIA_RETURN_IF_REFUSED(copy_in(*steps, inside, names, view, spec, context));
   }
