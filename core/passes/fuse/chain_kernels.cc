@@ -35,6 +35,7 @@ constexpr double kMore = 0.03;
 constexpr double kRough = 0.65;
 // Kernels of a chain, at most.
 constexpr size_t kMostKernels = 16;
+constexpr int kMostProducts = 2;  // of these
 
 // Does a view inside reach beyond its tensor? Tiles of that are not copied in.
 bool reaches_beyond(const Block& block) {
@@ -155,8 +156,12 @@ class Chainer {
     std::optional<FusionParent> of;
     Block all;
     Row row{first, first, {}, {}};
+    int products = is_product(*block(first));
     for (size_t k = first + 1; k < parent_.stmts.size() && k - first < kMostKernels; ++k) {
       if (!may_be_in(k)) break;
+      // Products beside each other want one unit, and each of several is waited for.
+      if (is_product(*block(k)) && (is_product(*block(k - 1)) || products == kMostProducts)) break;
+      products += is_product(*block(k));
       const Block* next = block(k);
       const Block& before = k == first + 1 ? *block(first) : all;
       const FusionPlan plan = plan_fusion(before, *next, of ? *of : *of_, {});
