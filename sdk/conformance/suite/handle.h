@@ -9,8 +9,8 @@
 
 namespace stria::conformance {
 
-// Movable, not copyable. Not thread-safe. Of an event, `maker` is the slot whose work it stands for:
-// what fails then is that work, not the slot that was asked how it went.
+// Movable, not copyable. Not thread-safe. Of an event, `maker` is the slot whose work it stands
+// for: what fails then is that work, not the slot that was asked how it went.
 template <typename T>
 class Handle {
  public:
