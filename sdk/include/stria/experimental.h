@@ -133,7 +133,7 @@ typedef struct stria_estimate_table {
   uint64_t size;
   const void* next;
   // Of device Stripe as stria_compiler_table.build takes it; of any other text it fails. Nothing
-  // runs on the device. STRIA_UNSUPPORTED for a program that it cannot judge;
+  // runs on the device. STRIA_UNSUPPORTED for a program that it cannot judge.
   // STRIA_UNIMPLEMENTED from a device that estimates nothing, which is the same as no table.
   // @threads any @blocks yes @allocates yes @reenters no
   stria_error* (*estimate)(stria_device* device, const stria_build_params* program,
