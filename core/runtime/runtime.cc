@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <optional>
 
@@ -19,6 +20,7 @@
 #include "stria/runtime/compile_driver.h"
 #include "stria/runtime/device_picker.h"
 #include "stria/runtime/host/host_functions.h"
+#include "stria/runtime/host/kept_times.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/pick/selection.h"
 
@@ -284,7 +286,7 @@ namespace {
 // What an open device says of the program; why not in `verdict` or in the candidate.
 void ask_device(const hal::PluginRecord& record, const RuntimeOptions& options,
                 const Compilation& generic, const CompileOptions& compile, Candidate& candidate,
-                DeviceVerdict& verdict) {
+                DeviceVerdict& verdict, std::optional<Device>& kept) {
   const Result<Device> device = open_device(record, verdict.device, options);
   if (!device.ok()) {
     verdict.objections.push_back(
@@ -292,6 +294,7 @@ void ask_device(const hal::PluginRecord& record, const RuntimeOptions& options,
     return;
   }
   verdict.device = device->info();
+  kept = *device;
   auto predictions = DevicePicker::of_device(*device, generic, compile);
   if (predictions.ok()) {
     for (Prediction& one : *predictions) candidate.predictions.push_back(std::move(one));
@@ -305,11 +308,73 @@ void ask_device(const hal::PluginRecord& record, const RuntimeOptions& options,
     verdict.objections.push_back({Gate::build, std::nullopt, why});
 }
 
+// A prediction of the same program that is more certain keeps what only the other one knows.
+Prediction measured_like(Prediction measured, const Prediction* other) {
+  if (other == nullptr) return measured;
+  Prediction out = *other;
+  out.by = PredictedBy::measured;
+  out.run = measured.run;
+  out.unknown_kernels = 0;
+  return out;
+}
+
+void add_measured(const TimeRange& run, Candidate& candidate) {
+  Prediction measured;
+  measured.by = PredictedBy::measured;
+  measured.run = run;
+  // A lie of ten times is worth a word.
+  constexpr double kLie = 10;
+  for (const Prediction& one : candidate.predictions)
+    if (one.by == PredictedBy::plugin &&
+        (one.run.seconds > kLie * run.seconds || run.seconds > kLie * one.run.seconds))
+      candidate.trouble = fmt::format("its plugin says {:.3g} us, and a run takes {:.3g} us",
+                                      one.run.seconds * 1e6, run.seconds * 1e6);
+  candidate.predictions.push_back(measured_like(std::move(measured), candidate.best()));
+}
+
+// Times the devices between which the choice is close; whether any was.
+bool measure_close(const Pick& pick, const Compilation& generic, const PickOptions& options,
+                   const KeptTimes& times, const std::map<size_t, Device>& devices,
+                   std::vector<Candidate>& candidates) {
+  const DeviceSelector& selector = pick.selection.selector;
+  std::vector<size_t> close;
+  const auto value = [&](const Candidate& one) -> std::optional<TimeRange> {
+    return one.best() != nullptr ? objective_of(*one.best(), selector) : std::nullopt;
+  };
+  const std::optional<TimeRange> best = value(pick.candidates[0]);
+  for (const size_t at : pick.selection.order) {
+    const Candidate& one = *pick.candidate(at);
+    const std::optional<TimeRange> of_this = value(one);
+    if (one.simulated == pick.candidates[0].simulated &&
+        one.software == pick.candidates[0].software && devices.count(at) > 0 && best && of_this &&
+        of_this->overlaps(*best))
+      close.push_back(at);
+  }
+  bool any = false;
+  for (Candidate& one : candidates) {
+    if (std::count(close.begin(), close.end(), one.device) == 0) continue;
+    if (one.best()->by == PredictedBy::measured) continue;
+    const Device& device = devices.at(one.device);
+    const Result<Prediction> measured = DevicePicker::measured(
+        device, generic, options.compile, options.measure_s / static_cast<double>(close.size()));
+    if (!measured.ok()) {
+      one.trouble = hal::one_line(measured.status().message());
+      continue;
+    }
+    any = true;
+    times.keep(device.info(), measured->run);
+    add_measured(measured->run, one);
+  }
+  return any;
+}
+
 Pick pick_among(const Known& known, const RuntimeOptions& how, const DeviceSelector& selector,
                 const Compilation& generic, const PickOptions& options) {
   const ProgramNeeds needs = CompileDriver::needs(generic);
   Selection selection = stria::select(known.facts, selector, &needs);
+  const KeptTimes times(generic.generic, options.compile.fast_math);
   std::vector<Candidate> candidates;
+  std::map<size_t, Device> devices;  // that are kept open to be timed
   for (const size_t at : selection.order) {
     const DeviceFacts& facts = known.facts[at];
     if (options.progress)
@@ -321,11 +386,19 @@ Pick pick_among(const Known& known, const RuntimeOptions& how, const DeviceSelec
     if (const std::optional<HardwareModel>& model = known.models[at])
       if (std::optional<Prediction> bounds = DevicePicker::by_bounds(generic, *model))
         candidate.predictions.push_back(*std::move(bounds));
+    std::optional<Device> device;
     if (!options.bounds_only)
       ask_device(*known.records[at], how, generic, options.compile, candidate,
-                 selection.devices[at]);
+                 selection.devices[at], device);
+    if (const std::optional<TimeRange> kept = times.find(selection.devices[at].device))
+      add_measured(*kept, candidate);
+    if (device && options.measure_s > 0) devices.emplace(at, *device);
   }
-  return choose(std::move(selection), std::move(candidates));
+  Pick out = choose(selection, candidates);
+  if (options.measure_s > 0 && out.is_close &&
+      measure_close(out, generic, options, times, devices, candidates))
+    out = choose(std::move(selection), std::move(candidates));
+  return out;
 }
 
 }  // namespace

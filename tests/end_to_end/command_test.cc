@@ -178,6 +178,24 @@ TEST_F(Command, PickSaysWhatARunTakesWhere) {
   EXPECT_EQ(run("pick matmul.tile").code, 1);
 }
 
+// What an application ships: the device by its name, or an error that says what is there.
+TEST_F(Command, PickLocksAChoice) {
+  folder_.write("matmul.tile", kMatmul);
+  const std::string sizes = "matmul.tile --shape A=8,8 --shape B=8,8 ";
+  out_of("pick " + sizes + "--device auto,llvm_cpu,reference --lock here.txt");
+  EXPECT_THAT(
+      folder_.read("here.txt"),
+      AllOf(StartsWith("# stria pick matmul.tile: llvm_cpu:0 takes"), HasSubstr("\nllvm_cpu:\"")));
+  out_of("run " + sizes + "--input A=random:1 --input B=random:2 --device @here.txt");
+  folder_.write("there.txt", "llvm_cpu:\"another machine\"\n");
+  const Ended none = run("pick " + sizes + "--device @there.txt");
+  EXPECT_EQ(none.code, 3);
+  EXPECT_THAT(none.err, AllOf(HasSubstr("no device matches"), HasSubstr("llvm_cpu:0")));
+  EXPECT_EQ(run("pick " + sizes + "--lock matmul.tile").code, 2);
+  EXPECT_EQ(run("pick " + sizes + "--lock no/folder/x").code, 1);
+  EXPECT_EQ(run("pick " + sizes + "--measure -1").code, 2);
+}
+
 TEST_F(Command, ResultsArePrintedOrWritten) {
   folder_.write("p.tile", kMatmul);
   folder_.write("a.npy", npy_bytes({"<f4", {2, 3}, {1, 2, 3, 4, 5, 6}}));

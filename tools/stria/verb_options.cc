@@ -601,6 +601,13 @@ void define(CLI::App* app, PickVerb& options) {
   add_constants(app, options.constants);
   app->add_flag("--bounds", options.bounds,
                 "only what is known without opening a device: quick, and rough");
+  add_integer(app, "--measure", options.measure_ms, 0, 600'000,
+              "where intervals overlap, run the program there on random values, for so many "
+              "milliseconds in all, and keep the times")
+      ->type_name("MS");
+  app->add_option("--lock", options.lock,
+                  "write the best device there, as a selector: `--device @FILE` takes it, or fails")
+      ->type_name("FILE");
   app->add_flag("--kernels", options.kernels, "the time of each kernel on the device that is best");
   app->add_option("--why-not", options.why_not, "say what speaks against this device")
       ->type_name("DEVICE");
