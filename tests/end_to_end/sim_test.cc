@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "command.h"
@@ -325,6 +326,48 @@ TEST_F(Sim, WhatIsWrittenInPartIsStagedAsOthers) {
         EXPECT_EQ(ended.code, 0) << ended.err;
         EXPECT_THAT(ended.out, HasSubstr(": ok")) << model << " " << text;
       }
+}
+
+// A unit computes in the types that it has rates for. A product in another type runs on the unit
+// that has one, and where there is none, the message says what the model lacks, and where.
+TEST_F(Sim, AUnitWithRatesComputesInTheirTypes) {
+  folder_.write("product.tile",
+                "function (A[M, K], B[K, N]) -> (C) { C[m, n : M, N] = +(A[m, k] * B[k, n]); }\n");
+  const std::string peak = "\"ops_per_cycle\": 512, ",
+                    source = "\"ops_per_cycle\": \"Stripe slides";
+  std::string text = text_of(kModel);
+  const auto replace = [&](const std::string& from, const std::string& to, size_t after) {
+    text.replace(text.find(from, after), from.size(), to);
+  };
+  replace("../energy/", STRIA_SOURCE_DIR "/hwmodels/energy/", 0);
+  replace(peak, R"("rates": {"i8": {"ops_per_cycle": 1024}}, )", 0);
+  replace(source, "\"rates\": \"Stripe slides", text.find("\"CONV\": {"));
+  folder_.write("one.json", text);
+  replace("\"ops_per_cycle\": 64, ", R"("rates": {"i32": {"ops_per_cycle": 64}}, )", 0);
+  replace(source, "\"rates\": \"Stripe slides", text.find("\"DSP\": {"));
+  folder_.write("both.json", text);
+  const auto run = [&](const std::string& type, const std::string& model) {
+    return folder_.stria(words("sim product.tile --shape A=64,64:" + type +
+                               " --shape B=64,64:" + type + " --report r --hw " + model));
+  };
+  const auto units = [&] {
+    std::set<std::string> out;
+    const json report = json::parse(folder_.read("r/report.json"));
+    for (const json& kernel : report["parts"].back()["kernels"])
+      if (kernel["unit"] != "DMA") out.insert(kernel["unit"]);
+    return out;
+  };
+  for (const auto& [type, where] : {std::pair("i8", "CONV"), std::pair("fp32", "DSP")}) {
+    const Ended ended = run(type, "one.json");
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr(": ok"));
+    EXPECT_EQ(units(), std::set<std::string>{where});
+  }
+  EXPECT_EQ(run("i8", "both.json").code, 0);
+  const Ended none = run("fp32", "both.json");
+  EXPECT_EQ(none.code, 1) << none.out;
+  EXPECT_THAT(none.err, AllOf(HasSubstr("both.json:"),
+                              HasSubstr("the hardware model has no rate of 'DSP' for fp32")));
 }
 
 // What the prologue does is none of what #main needs; what values choose is not all of a tensor.
