@@ -427,6 +427,9 @@ Result<Device> Inside::open(const Runtime& runtime, std::string_view text,
     if (program != nullptr && !pinned) needs = CompileDriver::needs(*program);
     selection = stria::select(known.facts, selector, pinned ? nullptr : &needs);
   }
+  if (state->options.log)
+    for (const std::string& idle : idle_names(selection))
+      state->options.log(LogLevel::warning, fmt::format("'{}': {}", selector.to_string(), idle));
   std::vector<std::string> reasons;
   const auto pass_over = [&](const DeviceInfo& info, const std::string& why) {
     reasons.push_back(fmt::format("{}: {}", info.selector, why));

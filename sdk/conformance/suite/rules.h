@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-<<<<<<< HEAD
-// Rules of stria/plugin.h that a case can find broken on the way to what it is about: a copy that
-// is refused, work that never ends, a process that is gone. What finds one says which it is, and
-// the failure quotes that rule's sentence instead of the case's, or beside it.
-=======
 // Rules, most of them of stria/plugin.h, that a case can find broken on the way to what it is
 // about: a copy that is refused, work that never ends, a process that is gone. What finds one says
-// which it is, and the failure quotes that rule's sentence instead of the case's.
->>>>>>> h3
+// which it is, and the failure quotes that rule's sentence instead of the case's, or beside it.
 //
 // A rule travels with the message of the failed Status, in three bytes that no report shows: a
 // Status has no other place for it, and helpers hand failures on as they are. A message that

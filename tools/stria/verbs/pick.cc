@@ -76,6 +76,7 @@ Outcome pick(const PickVerb& options) {
     STRIA_OR_FAIL(picked, ExitCode::device, Inside::pick(runtime, options.device, generic, how));
   }
   STRIA_FAIL_IF_ERROR(ExitCode::device, check_any_kept(picked.selection));
+  for (const std::string& idle : idle_names(picked.selection)) print_message(idle);
   if (!options.lock.empty())
     STRIA_FAIL_IF_ERROR(ExitCode::program,
                         write_file(options.lock, lock_text(picked, options.program)));
