@@ -150,9 +150,10 @@ TEST_F(Command, PickSaysWhatARunTakesWhere) {
   EXPECT_THAT(out_of(pick + "--device auto,llvm_cpu,reference,deadline<=1h --why-not reference"),
               HasSubstr("reference:0: dropped: nobody can predict what it takes"));
   const auto json =
-      nlohmann::json::parse(out_of(pick + "--json --device auto:energy,llvm_cpu,sim:tpu*,runs=3"));
+      nlohmann::json::parse(out_of("pick matmul.tile --shape A=64,64:i8 --shape B=64,64:i8 --json "
+                                   "--device auto:energy,llvm_cpu,sim:0,runs=3"));
   // The simulator alone knows energies.
-  EXPECT_EQ(json.at("best"), "sim:2");
+  EXPECT_EQ(json.at("best"), "sim:0");
   EXPECT_EQ(json.at("selector").at("runs"), 3);
   for (const auto& device : json.at("devices")) {
     if (device.at("selector") == "llvm_cpu:0") {
@@ -161,11 +162,10 @@ TEST_F(Command, PickSaysWhatARunTakesWhere) {
       const auto& by = device.at("predictions").back();
       EXPECT_EQ(by.at("by"), "model");
       EXPECT_GT(by.at("run").at("most"), by.at("run").at("seconds"));
-      EXPECT_EQ(by.at("peak_bytes").get<uint64_t>() % 4, 0u);
-      EXPECT_GE(by.at("peak_bytes"), 3 * 64 * 64 * 4);
+      EXPECT_GE(by.at("peak_bytes"), 2 * 64 * 64 + 4 * 64 * 64);
       EXPECT_FALSE(by.at("kernels").empty());
     }
-    if (device.at("selector") == "sim:2") {
+    if (device.at("selector") == "sim:0") {
       EXPECT_GT(device.at("predictions").back().at("energy_j"), 0);
     }
   }

@@ -82,7 +82,7 @@ STRIA_API Selection select(const std::vector<DeviceFacts>& devices, const Device
 // unavailable, or unsupported if it is for the program alone. Ok if something is kept.
 STRIA_API Status check_any_kept(const Selection& selection);
 
-// "'vulcan' means no device here, did you mean 'vulkan'?" for each name of a list that is idle where
+// "'acmee' means no device here, did you mean 'acme'?" for each name of a list that is idle where
 // others are not: nobody would see it otherwise.
 STRIA_API std::vector<std::string> idle_names(const Selection& selection);
 
