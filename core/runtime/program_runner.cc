@@ -114,7 +114,7 @@ std::string_view name_of(RunStage stage) {
   return "";
 }
 
-struct ProgramRunner::State {
+struct [[gnu::visibility("hidden")]] ProgramRunner::State {
   struct Loaded {
     Device device;
     Executable executable;
