@@ -50,7 +50,7 @@ class ProgramRunnerTest : public ::testing::Test {
     RuntimeOptions options;
     options.plugin_paths = {STRIA_BINARY_DIR "/lib/stria/test_plugins"};
     options.only_plugin_paths = true;
-    options.only_plugins = {"fragile"};
+    options.only_plugins = {"fragile", "failing"};
     options.plugin_options["fragile"] = "{\"faults\": \"" + faults_file() + "\"}";
     options.wait_limit_ns = kWaitLimit;
     options.probe_plugins = false;
@@ -245,16 +245,17 @@ TEST_F(ProgramRunnerTest, DevicesThatAreKeptOutAreTriedBeforeARunFails) {
 
 TEST_F(ProgramRunnerTest, NothingLeftNamesEachDeviceWithItsReason) {
   set_faults("0 open 0 gone\n1 build 0 refused\n2 submit 0 lost\n");
-  const ProgramRunner runner = make("fragile:0, fragile:1, fragile:2, nobody, dtype:fp32");
+  const ProgramRunner runner = make("fragile:0, fragile:1, fragile:2, failing:0, kind:fragile");
   const Status none = runner.run(inputs_).status();
   EXPECT_EQ(none.code(), StatusCode::unavailable);
   EXPECT_THAT(
       none.message(),
-      AllOf(HasSubstr("no device is left of 'fragile:0,fragile:1,fragile:2,nobody,dtype:fp32' "
+      AllOf(HasSubstr("no device is left of 'fragile:0,fragile:1,fragile:2,failing:0,kind:fragile' "
                       "that runs 'f':"),
             HasSubstr("\n  fragile:0 cannot be opened: "),
             HasSubstr("\n  fragile:1 cannot take the program: "),
-            HasSubstr("\n  fragile:2 is lost: ")));
+            HasSubstr("\n  fragile:2 is lost: "),
+            HasSubstr("\n  failing:0: 'kind:fragile': its kind is 'good'")));
   EXPECT_EQ(runner.handed_over(), 2u);
   // The second one is not tried again, and named all the same.
   const Status again = runner.run(inputs_).status();
