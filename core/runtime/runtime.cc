@@ -401,57 +401,110 @@ Pick pick_among(const Known& known, const RuntimeOptions& how, const DeviceSelec
   return out;
 }
 
+// The devices of a selector as they are tried, and why others are not.
+struct Ordered {
+  DeviceSelector selector;
+  bool pinned = false;
+  Selection selection;
+  std::vector<std::string> reasons;  // of devices that only the program drops
+};
+
+void pass_over(Ordered& ordered, const RuntimeOptions& options, const DeviceInfo& info,
+               const std::string& why) {
+  ordered.reasons.push_back(fmt::format("{}: {}", info.selector, why));
+  if (options.log)
+    options.log(LogLevel::warning, fmt::format("'{}' passes over {}", ordered.selector.to_string(),
+                                               ordered.reasons.back()));
+}
+
+Result<Ordered> order_of(const Known& known, const RuntimeOptions& options, DeviceSelector selector,
+                         const Compilation* program, Pick* picked) {
+  Ordered out;
+  out.selector = std::move(selector);
+  // One name alone is tried: what the device lacks it says when it is open, kernel by kernel.
+  const bool asked = asks_predictions(out.selector);
+  out.pinned = out.selector.is_pinned() && !asked;
+  if (program != nullptr && (out.selector.automatic || asked)) {
+    // By bounds no device is opened but the one that is taken. Who asks for more pays for more.
+    PickOptions how;
+    how.bounds_only = !asked;
+    Pick pick = pick_among(known, options, out.selector, *program, how);
+    out.selection = pick.selection;
+    if (picked != nullptr) *picked = std::move(pick);
+  } else {
+    ProgramNeeds needs;
+    if (program != nullptr && !out.pinned) needs = CompileDriver::needs(*program);
+    out.selection = stria::select(known.facts, out.selector, out.pinned ? nullptr : &needs);
+  }
+  if (options.log)
+    for (const std::string& idle : idle_names(out.selection))
+      options.log(LogLevel::warning, fmt::format("'{}': {}", out.selector.to_string(), idle));
+  for (const DeviceVerdict& verdict : out.selection.devices)
+    if (const std::string why = lack_of(verdict, out.selector); !why.empty())
+      pass_over(out, options, verdict.device, why);
+  if (out.reasons.empty()) STRIA_RETURN_IF_ERROR(check_any_kept(out.selection));
+  return out;
+}
+
+// The selector, if there is anything to be opened by it.
+Result<DeviceSelector> selector_for(std::string_view text, const Compilation* program, bool ended) {
+  STRIA_ASSIGN(DeviceSelector selector, parse_device_selector(text));
+  STRIA_RETURN_IF_ERROR(check_can_be_kept(selector, program != nullptr));
+  if (ended) return make_error(StatusCode::failed_precondition, "this runtime has been shut down");
+  return selector;
+}
+
+// Does a selector need to know what hardware models say?
+bool needs_models(const DeviceSelector& selector) {
+  return asks_models(selector) || !selector.is_pinned() || asks_predictions(selector);
+}
+
 }  // namespace
 
 Result<Device> Inside::open(const Runtime& runtime, std::string_view text,
                             const Compilation* program, Pick* picked) {
   const auto& state = runtime.state_;
-  STRIA_ASSIGN(const DeviceSelector selector, parse_device_selector(text));
-  STRIA_RETURN_IF_ERROR(check_can_be_kept(selector, program != nullptr));
-  if (state->ended)
-    return make_error(StatusCode::failed_precondition, "this runtime has been shut down");
-  // One name alone is tried: what the device lacks it says when it is open, kernel by kernel.
-  const bool asked = asks_predictions(selector);
-  const bool pinned = selector.is_pinned() && !asked;
-  const Known known = known_of(state->records_for(selector), asks_models(selector) || !pinned);
-  Selection selection;
-  if (program != nullptr && (selector.automatic || asked)) {
-    // By bounds no device is opened but the one that is taken. Who asks for more pays for more.
-    PickOptions how;
-    how.bounds_only = !asked;
-    Pick pick = pick_among(known, state->options, selector, *program, how);
-    selection = pick.selection;
-    if (picked != nullptr) *picked = std::move(pick);
-  } else {
-    ProgramNeeds needs;
-    if (program != nullptr && !pinned) needs = CompileDriver::needs(*program);
-    selection = stria::select(known.facts, selector, pinned ? nullptr : &needs);
-  }
-  if (state->options.log)
-    for (const std::string& idle : idle_names(selection))
-      state->options.log(LogLevel::warning, fmt::format("'{}': {}", selector.to_string(), idle));
-  std::vector<std::string> reasons;
-  const auto pass_over = [&](const DeviceInfo& info, const std::string& why) {
-    reasons.push_back(fmt::format("{}: {}", info.selector, why));
-    if (state->options.log)
-      state->options.log(LogLevel::warning,
-                         fmt::format("'{}' passes over {}", selector.to_string(), reasons.back()));
-  };
-  for (const DeviceVerdict& verdict : selection.devices)
-    if (const std::string why = lack_of(verdict, selector); !why.empty())
-      pass_over(verdict.device, why);
-  if (reasons.empty()) STRIA_RETURN_IF_ERROR(check_any_kept(selection));
-  for (const size_t at : selection.order) {
+  STRIA_ASSIGN(const DeviceSelector selector, selector_for(text, program, state->ended));
+  const Known known = known_of(state->records_for(selector), needs_models(selector));
+  STRIA_ASSIGN(Ordered ordered, order_of(known, state->options, selector, program, picked));
+  for (const size_t at : ordered.selection.order) {
     const DeviceInfo& info = known.facts[at].info;
     Result<Device> device = open_device(*known.records[at], info, state->options);
     const Status fits = device.ok() && program != nullptr
                             ? CompileDriver::check_device(*device, *program)
                             : device.status();
     if (fits.ok()) return device;
-    if (pinned) return fits;
-    pass_over(info, hal::one_line(fits.message()));
+    if (ordered.pinned) return fits;
+    pass_over(ordered, state->options, info, hal::one_line(fits.message()));
   }
-  return none_can_be(program != nullptr ? "used" : "opened", reasons);
+  return none_can_be(program != nullptr ? "used" : "opened", ordered.reasons);
+}
+
+Result<Selection> Inside::order(const Runtime& runtime, std::string_view text,
+                                const Compilation* program, Pick* picked) {
+  const auto& state = runtime.state_;
+  STRIA_ASSIGN(const DeviceSelector selector, selector_for(text, program, state->ended));
+  const Known known = known_of(state->records_for(selector), needs_models(selector));
+  STRIA_ASSIGN(Ordered ordered, order_of(known, state->options, selector, program, picked));
+  if (ordered.selection.order.empty()) return none_can_be("used", ordered.reasons);
+  return std::move(ordered.selection);
+}
+
+Result<Device> Inside::open_kept(const Runtime& runtime, const DeviceSelector& selector,
+                                 const DeviceInfo& device) {
+  const auto& state = runtime.state_;
+  for (const hal::PluginRecord& record : state->records_for(selector))
+    if (record.id == device.plugin && record.plugin.valid())
+      return open_device(record, device, state->options);
+  if (state->ended)
+    return make_error(StatusCode::failed_precondition, "this runtime has been shut down");
+  return not_found("plugin {} is not loaded", device.plugin);
+}
+
+bool Inside::has_ended(const Runtime& runtime) { return runtime.state_->ended; }
+
+void Inside::log(const Runtime& runtime, LogLevel level, const std::string& line) {
+  if (runtime.state_->options.log) runtime.state_->options.log(level, line);
 }
 
 Result<Pick> Runtime::pick(std::string_view text, const Program& program, const InputTypes& inputs,

@@ -248,6 +248,12 @@ void define(CLI::App* app, RunOptions& options) {
   add_run_repro(app, options.run_repro);
   app->footer(
       std::string(kTensors) + kPictures + kSelectors +
+      "\n\nA device that is lost, has no memory left or is not done within --time-limit, or cannot "
+      "be "
+      "opened\n"
+      "or compiled for, hands the run to the next one that SEL leaves, with a line on stderr. One "
+      "name\n"
+      "alone, --set and --tune leave none: a failure there is the run's."
       "\n\nExamples:\n"
       "  stria run matmul.tile --device llvm_cpu --input A=a.npy --input B=b.npy --output C=c.npy\n"
       "  stria run matmul.tile --device reference --input A=random:1 --shape A=64,32 \\\n"
