@@ -76,11 +76,10 @@ double operations(const HardwareModel& model, const ExecutionUnit& unit, bool pr
   const double clock = model.unit_cycles(unit.clock_mhz), count = static_cast<double>(unit.count);
   if (products && unit.systolic)
     return 2 * count * clock * static_cast<double>(unit.systolic->rows * unit.systolic->columns);
-  double most = unit.ops_per_cycle;
-  if (products)
-    for (const auto& [type, rates] : unit.rates) most = std::max(most, rates.ops_per_cycle);
-  const double each = products && unit.operation == ExecutionUnit::Operation::mac ? 2 * most : most;
-  return count * clock * each;
+  const bool by_macs = products && unit.operation == ExecutionUnit::Operation::mac;
+  double most = by_macs ? 2 * unit.ops_per_cycle : unit.ops_per_cycle;
+  for (const auto& [type, rates] : unit.rates) most = std::max(most, rates.ops_per_cycle);
+  return count * clock * most;
 }
 
 const ExecutionUnit* best(const HardwareModel& model, bool products, const ExecutionUnit* beside) {

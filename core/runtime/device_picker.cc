@@ -3,10 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+
 #include "stria/base/text.h"
 #include "stria/cost/program/program_time.h"
 #include "stria/exec/plan.h"
 #include "stria/hal/experimental.h"
+#include "stria/runtime/candidate_timer.h"
 #include "stria/runtime/compile_driver.h"
 #include "stria/runtime/host/host_functions.h"
 #include "stria/runtime/inside.h"
@@ -78,6 +82,34 @@ std::optional<Prediction> DevicePicker::by_bounds(const Compilation& generic,
   if (!run) return std::nullopt;
   Prediction out;
   out.run = *run;
+  return out;
+}
+
+Result<Prediction> DevicePicker::measured(const Device& device, const Compilation& generic,
+                                          const CompileOptions& options, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  constexpr size_t kFewest = 3, kMost = 1000;
+  const auto since = [](Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  };
+  STRIA_ASSIGN(const Compilation compilation, CompileDriver::specialize(device, generic, options));
+  // Its pipeline has no steps left.
+  const Pipeline none;
+  CandidateTimer timer(device, none, options);
+  STRIA_ASSIGN(const ReadyCandidate ready, timer.ready(compilation.device));
+  STRIA_RETURN_IF_ERROR(ready.run(1).status());  // warms up
+  std::vector<double> runs;
+  const Clock::time_point begin = Clock::now();
+  while (runs.size() < kFewest || (runs.size() < kMost && since(begin) < seconds)) {
+    const Clock::time_point start = Clock::now();
+    STRIA_RETURN_IF_ERROR(ready.run(1).status());
+    runs.push_back(since(start));
+  }
+  std::sort(runs.begin(), runs.end());
+  Prediction out;
+  out.by = PredictedBy::measured;
+  out.run = {runs[runs.size() / 2], runs[runs.size() / 20],
+             runs[runs.size() - 1 - runs.size() / 20]};
   return out;
 }
 

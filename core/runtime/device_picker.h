@@ -29,6 +29,10 @@ struct DevicePicker {
   // pipeline does.
   static Result<std::vector<Prediction>> of_device(const Device& device, const Compilation& generic,
                                                    const CompileOptions& options);
+  // Builds and runs the program on random values, three times at least, else for about so long. By
+  // the host's clock, from the call to the end, tensors on the device.
+  static Result<Prediction> measured(const Device& device, const Compilation& generic,
+                                     const CompileOptions& options, double seconds);
 };
 
 }  // namespace stria

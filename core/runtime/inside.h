@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stria/base/log_level.h"
 #include "stria/base/status.h"
 #include "stria/exec/loaded_program.h"
 #include "stria/hal/device.h"
@@ -26,6 +27,7 @@
 #include "stria/runtime/host/program_binding.h"
 #include "stria/runtime/onnx_model.h"
 #include "stria/runtime/program.h"
+#include "stria/runtime/program_runner.h"
 #include "stria/runtime/runtime.h"
 #include "stria/template/template_parameters.h"
 #include "stria/tile/syntax/ast.h"
@@ -33,6 +35,24 @@
 namespace stria {
 
 DeviceInfo public_info(const hal::DeviceInfo& info, std::string plugin, std::string selector);
+
+// Between a ProgramRunner and its work.
+struct RunnerNotes {
+  double compile_seconds = 0;
+  // Put what the work has made on the device here, and keep none of it after a failure: work that
+  // hangs may hold up who gives it back.
+  std::shared_ptr<void> made;
+};
+
+// What a ProgramRunner does on the device that it has come to, from the beginning on each one.
+struct RunnerWork {
+  // After the device was opened, and before anything is compiled for it. A failure is the caller's,
+  // and ends the run; may be empty.
+  std::function<Status(const Device&)> opened;
+  // A failure is the device's, but for invalid_argument.
+  std::function<Status(const Device&, const Executable&, RunnerNotes&)> run;
+  bool is_preparation = false;  // says nothing of whether the device is well again
+};
 
 struct Inside {
   // A runtime that tells each step of loading a plugin at once.
@@ -45,6 +65,17 @@ struct Inside {
   // null, gets what the choice stands on, if there was one to make.
   static Result<Device> open(const Runtime& runtime, std::string_view selector,
                              const Compilation* program, Pick* picked = nullptr);
+  // The devices that `open` tries for a program, in that order. Fails where it fails before it
+  // tries one.
+  static Result<Selection> order(const Runtime& runtime, std::string_view selector,
+                                 const Compilation* program, Pick* picked = nullptr);
+  // Opens a device that a selection by `selector` has kept: it may have gone since then.
+  static Result<Device> open_kept(const Runtime& runtime, const DeviceSelector& selector,
+                                  const DeviceInfo& device);
+  // Has it been shut down?
+  static bool has_ended(const Runtime& runtime);
+  // A line for RuntimeOptions::log.
+  static void log(const Runtime& runtime, LogLevel level, const std::string& line);
   // Runtime::select likewise.
   static Result<Selection> select(const Runtime& runtime, std::string_view selector,
                                   const ProgramNeeds* needs);
@@ -83,6 +114,15 @@ struct Inside {
   // onnx::translate for what callers give: inputs at hand are bound once they turn out to be
   // needed.
   static Result<onnx::Translation> translate(const onnx::Model& model, const OnnxOptions& options);
+
+  // ProgramRunner::create for a program that has been lowered.
+  static Result<ProgramRunner> runner(const Runtime& runtime, std::string_view selector,
+                                      Compilation generic, const RunnerOptions& options);
+  // A runner for one device that is open, which hands nothing over.
+  static ProgramRunner runner(const Device& device, Compilation generic,
+                              const RunnerOptions& options);
+  // ProgramRunner::run with work of another kind.
+  static Status run(const ProgramRunner& runner, const RunnerWork& work);
 
   static const Compilation& compilation(const Executable& executable);
   // Runs a program kernel by kernel; see exec::LoadedProgram::run_in_steps and kernel_check.h.

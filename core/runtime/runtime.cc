@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <optional>
 
@@ -19,6 +20,7 @@
 #include "stria/runtime/compile_driver.h"
 #include "stria/runtime/device_picker.h"
 #include "stria/runtime/host/host_functions.h"
+#include "stria/runtime/host/kept_times.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/pick/selection.h"
 
@@ -284,7 +286,7 @@ namespace {
 // What an open device says of the program; why not in `verdict` or in the candidate.
 void ask_device(const hal::PluginRecord& record, const RuntimeOptions& options,
                 const Compilation& generic, const CompileOptions& compile, Candidate& candidate,
-                DeviceVerdict& verdict) {
+                DeviceVerdict& verdict, std::optional<Device>& kept) {
   const Result<Device> device = open_device(record, verdict.device, options);
   if (!device.ok()) {
     verdict.objections.push_back(
@@ -292,6 +294,7 @@ void ask_device(const hal::PluginRecord& record, const RuntimeOptions& options,
     return;
   }
   verdict.device = device->info();
+  kept = *device;
   auto predictions = DevicePicker::of_device(*device, generic, compile);
   if (predictions.ok()) {
     for (Prediction& one : *predictions) candidate.predictions.push_back(std::move(one));
@@ -305,11 +308,73 @@ void ask_device(const hal::PluginRecord& record, const RuntimeOptions& options,
     verdict.objections.push_back({Gate::build, std::nullopt, why});
 }
 
+// A prediction of the same program that is more certain keeps what only the other one knows.
+Prediction measured_like(Prediction measured, const Prediction* other) {
+  if (other == nullptr) return measured;
+  Prediction out = *other;
+  out.by = PredictedBy::measured;
+  out.run = measured.run;
+  out.unknown_kernels = 0;
+  return out;
+}
+
+void add_measured(const TimeRange& run, Candidate& candidate) {
+  Prediction measured;
+  measured.by = PredictedBy::measured;
+  measured.run = run;
+  // A lie of ten times is worth a word.
+  constexpr double kLie = 10;
+  for (const Prediction& one : candidate.predictions)
+    if (one.by == PredictedBy::plugin &&
+        (one.run.seconds > kLie * run.seconds || run.seconds > kLie * one.run.seconds))
+      candidate.trouble = fmt::format("its plugin says {:.3g} us, and a run takes {:.3g} us",
+                                      one.run.seconds * 1e6, run.seconds * 1e6);
+  candidate.predictions.push_back(measured_like(std::move(measured), candidate.best()));
+}
+
+// Times the devices between which the choice is close; whether any was.
+bool measure_close(const Pick& pick, const Compilation& generic, const PickOptions& options,
+                   const KeptTimes& times, const std::map<size_t, Device>& devices,
+                   std::vector<Candidate>& candidates) {
+  const DeviceSelector& selector = pick.selection.selector;
+  std::vector<size_t> close;
+  const auto value = [&](const Candidate& one) -> std::optional<TimeRange> {
+    return one.best() != nullptr ? objective_of(*one.best(), selector) : std::nullopt;
+  };
+  const std::optional<TimeRange> best = value(pick.candidates[0]);
+  for (const size_t at : pick.selection.order) {
+    const Candidate& one = *pick.candidate(at);
+    const std::optional<TimeRange> of_this = value(one);
+    if (one.simulated == pick.candidates[0].simulated &&
+        one.software == pick.candidates[0].software && devices.count(at) > 0 && best && of_this &&
+        of_this->overlaps(*best))
+      close.push_back(at);
+  }
+  bool any = false;
+  for (Candidate& one : candidates) {
+    if (std::count(close.begin(), close.end(), one.device) == 0) continue;
+    if (one.best()->by == PredictedBy::measured) continue;
+    const Device& device = devices.at(one.device);
+    const Result<Prediction> measured = DevicePicker::measured(
+        device, generic, options.compile, options.measure_s / static_cast<double>(close.size()));
+    if (!measured.ok()) {
+      one.trouble = hal::one_line(measured.status().message());
+      continue;
+    }
+    any = true;
+    times.keep(device.info(), measured->run);
+    add_measured(measured->run, one);
+  }
+  return any;
+}
+
 Pick pick_among(const Known& known, const RuntimeOptions& how, const DeviceSelector& selector,
                 const Compilation& generic, const PickOptions& options) {
   const ProgramNeeds needs = CompileDriver::needs(generic);
   Selection selection = stria::select(known.facts, selector, &needs);
+  const KeptTimes times(generic.generic, options.compile.fast_math);
   std::vector<Candidate> candidates;
+  std::map<size_t, Device> devices;  // that are kept open to be timed
   for (const size_t at : selection.order) {
     const DeviceFacts& facts = known.facts[at];
     if (options.progress)
@@ -321,11 +386,77 @@ Pick pick_among(const Known& known, const RuntimeOptions& how, const DeviceSelec
     if (const std::optional<HardwareModel>& model = known.models[at])
       if (std::optional<Prediction> bounds = DevicePicker::by_bounds(generic, *model))
         candidate.predictions.push_back(*std::move(bounds));
+    std::optional<Device> device;
     if (!options.bounds_only)
       ask_device(*known.records[at], how, generic, options.compile, candidate,
-                 selection.devices[at]);
+                 selection.devices[at], device);
+    if (const std::optional<TimeRange> kept = times.find(selection.devices[at].device))
+      add_measured(*kept, candidate);
+    if (device && options.measure_s > 0) devices.emplace(at, *device);
   }
-  return choose(std::move(selection), std::move(candidates));
+  Pick out = choose(selection, candidates);
+  if (options.measure_s > 0 && out.is_close &&
+      measure_close(out, generic, options, times, devices, candidates))
+    out = choose(std::move(selection), std::move(candidates));
+  return out;
+}
+
+// The devices of a selector as they are tried, and why others are not.
+struct Ordered {
+  DeviceSelector selector;
+  bool pinned = false;
+  Selection selection;
+  std::vector<std::string> reasons;  // of devices that only the program drops
+};
+
+void pass_over(Ordered& ordered, const RuntimeOptions& options, const DeviceInfo& info,
+               const std::string& why) {
+  ordered.reasons.push_back(fmt::format("{}: {}", info.selector, why));
+  if (options.log)
+    options.log(LogLevel::warning, fmt::format("'{}' passes over {}", ordered.selector.to_string(),
+                                               ordered.reasons.back()));
+}
+
+Result<Ordered> order_of(const Known& known, const RuntimeOptions& options, DeviceSelector selector,
+                         const Compilation* program, Pick* picked) {
+  Ordered out;
+  out.selector = std::move(selector);
+  // One name alone is tried: what the device lacks it says when it is open, kernel by kernel.
+  const bool asked = asks_predictions(out.selector);
+  out.pinned = out.selector.is_pinned() && !asked;
+  if (program != nullptr && (out.selector.automatic || asked)) {
+    // By bounds no device is opened but the one that is taken. Who asks for more pays for more.
+    PickOptions how;
+    how.bounds_only = !asked;
+    Pick pick = pick_among(known, options, out.selector, *program, how);
+    out.selection = pick.selection;
+    if (picked != nullptr) *picked = std::move(pick);
+  } else {
+    ProgramNeeds needs;
+    if (program != nullptr && !out.pinned) needs = CompileDriver::needs(*program);
+    out.selection = stria::select(known.facts, out.selector, out.pinned ? nullptr : &needs);
+  }
+  if (options.log)
+    for (const std::string& idle : idle_names(out.selection))
+      options.log(LogLevel::warning, fmt::format("'{}': {}", out.selector.to_string(), idle));
+  for (const DeviceVerdict& verdict : out.selection.devices)
+    if (const std::string why = lack_of(verdict, out.selector); !why.empty())
+      pass_over(out, options, verdict.device, why);
+  if (out.reasons.empty()) STRIA_RETURN_IF_ERROR(check_any_kept(out.selection));
+  return out;
+}
+
+// The selector, if there is anything to be opened by it.
+Result<DeviceSelector> selector_for(std::string_view text, const Compilation* program, bool ended) {
+  STRIA_ASSIGN(DeviceSelector selector, parse_device_selector(text));
+  STRIA_RETURN_IF_ERROR(check_can_be_kept(selector, program != nullptr));
+  if (ended) return make_error(StatusCode::failed_precondition, "this runtime has been shut down");
+  return selector;
+}
+
+// Does a selector need to know what hardware models say?
+bool needs_models(const DeviceSelector& selector) {
+  return asks_models(selector) || !selector.is_pinned() || asks_predictions(selector);
 }
 
 }  // namespace
@@ -333,49 +464,47 @@ Pick pick_among(const Known& known, const RuntimeOptions& how, const DeviceSelec
 Result<Device> Inside::open(const Runtime& runtime, std::string_view text,
                             const Compilation* program, Pick* picked) {
   const auto& state = runtime.state_;
-  STRIA_ASSIGN(const DeviceSelector selector, parse_device_selector(text));
-  STRIA_RETURN_IF_ERROR(check_can_be_kept(selector, program != nullptr));
-  if (state->ended)
-    return make_error(StatusCode::failed_precondition, "this runtime has been shut down");
-  // One name alone is tried: what the device lacks it says when it is open, kernel by kernel.
-  const bool asked = asks_predictions(selector);
-  const bool pinned = selector.is_pinned() && !asked;
-  const Known known = known_of(state->records_for(selector), asks_models(selector) || !pinned);
-  Selection selection;
-  if (program != nullptr && (selector.automatic || asked)) {
-    // By bounds no device is opened but the one that is taken. Who asks for more pays for more.
-    PickOptions how;
-    how.bounds_only = !asked;
-    Pick pick = pick_among(known, state->options, selector, *program, how);
-    selection = pick.selection;
-    if (picked != nullptr) *picked = std::move(pick);
-  } else {
-    ProgramNeeds needs;
-    if (program != nullptr && !pinned) needs = CompileDriver::needs(*program);
-    selection = stria::select(known.facts, selector, pinned ? nullptr : &needs);
-  }
-  std::vector<std::string> reasons;
-  const auto pass_over = [&](const DeviceInfo& info, const std::string& why) {
-    reasons.push_back(fmt::format("{}: {}", info.selector, why));
-    if (state->options.log)
-      state->options.log(LogLevel::warning,
-                         fmt::format("'{}' passes over {}", selector.to_string(), reasons.back()));
-  };
-  for (const DeviceVerdict& verdict : selection.devices)
-    if (const std::string why = lack_of(verdict, selector); !why.empty())
-      pass_over(verdict.device, why);
-  if (reasons.empty()) STRIA_RETURN_IF_ERROR(check_any_kept(selection));
-  for (const size_t at : selection.order) {
+  STRIA_ASSIGN(const DeviceSelector selector, selector_for(text, program, state->ended));
+  const Known known = known_of(state->records_for(selector), needs_models(selector));
+  STRIA_ASSIGN(Ordered ordered, order_of(known, state->options, selector, program, picked));
+  for (const size_t at : ordered.selection.order) {
     const DeviceInfo& info = known.facts[at].info;
     Result<Device> device = open_device(*known.records[at], info, state->options);
     const Status fits = device.ok() && program != nullptr
                             ? CompileDriver::check_device(*device, *program)
                             : device.status();
     if (fits.ok()) return device;
-    if (pinned) return fits;
-    pass_over(info, hal::one_line(fits.message()));
+    if (ordered.pinned) return fits;
+    pass_over(ordered, state->options, info, hal::one_line(fits.message()));
   }
-  return none_can_be(program != nullptr ? "used" : "opened", reasons);
+  return none_can_be(program != nullptr ? "used" : "opened", ordered.reasons);
+}
+
+Result<Selection> Inside::order(const Runtime& runtime, std::string_view text,
+                                const Compilation* program, Pick* picked) {
+  const auto& state = runtime.state_;
+  STRIA_ASSIGN(const DeviceSelector selector, selector_for(text, program, state->ended));
+  const Known known = known_of(state->records_for(selector), needs_models(selector));
+  STRIA_ASSIGN(Ordered ordered, order_of(known, state->options, selector, program, picked));
+  if (ordered.selection.order.empty()) return none_can_be("used", ordered.reasons);
+  return std::move(ordered.selection);
+}
+
+Result<Device> Inside::open_kept(const Runtime& runtime, const DeviceSelector& selector,
+                                 const DeviceInfo& device) {
+  const auto& state = runtime.state_;
+  for (const hal::PluginRecord& record : state->records_for(selector))
+    if (record.id == device.plugin && record.plugin.valid())
+      return open_device(record, device, state->options);
+  if (state->ended)
+    return make_error(StatusCode::failed_precondition, "this runtime has been shut down");
+  return not_found("plugin {} is not loaded", device.plugin);
+}
+
+bool Inside::has_ended(const Runtime& runtime) { return runtime.state_->ended; }
+
+void Inside::log(const Runtime& runtime, LogLevel level, const std::string& line) {
+  if (runtime.state_->options.log) runtime.state_->options.log(level, line);
 }
 
 Result<Pick> Runtime::pick(std::string_view text, const Program& program, const InputTypes& inputs,

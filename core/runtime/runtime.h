@@ -66,6 +66,10 @@ struct PickOptions {
   CompileOptions compile;
   // Only what is known without opening a device: milliseconds, for wide intervals.
   bool bounds_only = false;
+  // Where the intervals of devices overlap that of the best one, the program is built and run on
+  // random values on each of these, for so many seconds in all; 0: it is not. What was measured so
+  // before counts in any case.
+  double measure_s = 0;
   // Called before each device is asked, from the calling thread; may be empty.
   std::function<void(size_t done, size_t all, std::string_view device)> progress;
 };

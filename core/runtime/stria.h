@@ -10,6 +10,7 @@
 //   Tensor      memory of a device
 //   Event       work under way
 //   Selection   what becomes of each device under a selector
+//   ProgramRunner  runs a program on one device of several, and on the next one if that fails
 //
 // <stria/edsl.h> is beside it: programs written in C++ instead of Tile text.
 //
@@ -25,5 +26,6 @@
 #include "stria/runtime/executable.h"
 #include "stria/runtime/onnx_model.h"
 #include "stria/runtime/program.h"
+#include "stria/runtime/program_runner.h"
 #include "stria/runtime/runtime.h"
 #include "stria/runtime/tensor.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "program/part_simulation.h"
+#include "report/simulation_report.h"
 #include "stria/codegen/code_generator.h"
 #include "stria/stripe/tags.h"
 
@@ -30,12 +31,15 @@ std::vector<SimLibrary::Part> SimCompiler::simulate(std::string_view stripe,
       {STRIA_PROLOGUE, program.prologue()}, {STRIA_MAIN, program.main()}};
   for (const auto& [part, block] : blocks)
     if (block && !block->stmts.empty()) {
-      const PartSimulation timed = code_generator::require(simulate_part(program, *block, *model_));
+      const ReportedPart reported{"",
+                                  code_generator::require(simulate_part(program, *block, *model_))};
+      const PartSimulation& timed = reported.run;
       const double seconds = timed.machine.seconds(timed.ticks());
-      parts.push_back(std::make_shared<const RunnablePart>(
-          RunnablePart{part, code_generator::require(PartValues::make(*block, placed)),
-                       timed.order(), timed.machine.cycles(timed.ticks()),
-                       static_cast<uint64_t>(std::llround(seconds * 1e9))}));
+      const double pj = timed.lowered.unpriced.empty() ? energy_of(reported).total() : 0;
+      parts.push_back(std::make_shared<const RunnablePart>(RunnablePart{
+          part, code_generator::require(PartValues::make(*block, placed)), timed.order(),
+          timed.machine.cycles(timed.ticks()), static_cast<uint64_t>(std::llround(seconds * 1e9)),
+          static_cast<uint64_t>(std::llround(pj))}));
     }
   return parts;
 }

@@ -21,6 +21,7 @@ struct RunnablePart {
   std::vector<size_t> order;
   uint64_t cycles = 0;
   uint64_t nanoseconds = 0;  // 0: the model has no clock
+  uint64_t picojoules = 0;   // 0: the model does not say what some operation takes
 };
 
 // Options: {"fast_math": false, "dump_source": false}; others are ignored. fast_math changes

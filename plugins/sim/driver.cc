@@ -62,8 +62,10 @@ std::string SimDevice::main_memory() const { return roles_of(*model_).main; }
 
 stria_estimate SimDevice::estimate(std::string_view stripe, std::string_view options) {
   stria_estimate out{};
-  for (const auto& part : SimCompiler(model_).simulate(stripe, options))
+  for (const auto& part : SimCompiler(model_).simulate(stripe, options)) {
     (part->part == STRIA_MAIN ? out.time_ns : out.prologue_ns) = part->nanoseconds;
+    if (part->part == STRIA_MAIN) out.energy_pj = part->picojoules;
+  }
   out.low_time_ns = out.high_time_ns = out.time_ns;
   return out;
 }

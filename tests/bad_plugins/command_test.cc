@@ -151,30 +151,61 @@ TEST_F(BadCommandTest, ACallThatNeverReturnsEndsWithTheLimit) {
   }
 }
 
-TEST_F(BadCommandTest, AutoPassesOverADeviceThatCannotBeOpened) {
-  // The fastest of all, by its own word.
-  const auto promise_most = [](const fs::path& at, const char* mhz) {
-    const std::string model = read_file(at / "hw/reference.json").value();
-    const std::string name = "\"name\": \"reference\",";
-    const size_t found = model.find(name);
-    ASSERT_NE(found, std::string::npos);
-    put(at / "hw/reference.json", model.substr(0, found) + name + "\"clock_mhz\": " + mhz + "," +
-                                      model.substr(found + name.size()));
-    std::string fast = read_file(at / "hw/reference.json").value();
-    const std::string core = "\"CORE\": {";
-    fast.insert(fast.find(core) + core.size(), "\"ops_per_cycle\": 1000000, ");
-    put(at / "hw/reference.json", fast);
-  };
-  promise_most(make_bad(plugins(), "fails", "fail driver.open 6"), "30000");
-  promise_most(make_bad(plugins(), "hangs", "hang driver.open"), "20000");
-  const Ended ended = run(std::string("run plus_one.tile --device auto") + kRun);
+TEST_F(BadCommandTest, ADeviceThatCannotBeOpenedHandsTheRunOver) {
+  make_bad(plugins(), "fails", "fail driver.open 6");
+  make_bad(plugins(), "hangs", "hang driver.open");
+  const Ended ended = run(std::string("run plus_one.tile --device fails,hangs,reference") + kRun);
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("check B"));
   // Its author reads this: the plugin lies in the folder of $STRIA_PLUGIN_PATH.
-  EXPECT_THAT(ended.err, HasSubstr("stria: 'auto' passes over fails:0: plugin fails: driver.open: "
+  EXPECT_THAT(ended.err, HasSubstr("stria: fails:0 cannot be opened: plugin fails: driver.open: "
                                    "as asked [bad_plugin.cc:"));
-  // The other one has hung in the probe: it is no device to pass over.
-  EXPECT_EQ(ended.err.find("passes over hangs:0"), std::string::npos) << ended.err;
+  // The other one has hung in the probe: it is no device to begin on.
+  EXPECT_EQ(ended.err.find("hangs:0"), std::string::npos) << ended.err;
+}
+
+TEST_F(BadCommandTest, ADeviceThatFailsHandsTheRunOver) {
+  struct Failing {
+    const char *misdeed, *selector, *said;
+  };
+  const Failing all[] = {
+      {"fail executor.submit 9", "bad,reference", "stria: bad:0 is lost: "},
+      {"fail device.allocate 8", "bad,reference", "stria: bad:0 is out of memory: "},
+      {"fail buffer.map_read 9", "bad,reference", "stria: bad:0 is lost: "},
+      {"fail compiler.build 5", "bad,reference", "stria: bad:0 cannot take the program: "},
+      {"never_done", "bad,reference", "stria: bad:0 does not end in time: "},
+      {"crash executor.submit", "isolated:bad,reference", "stria: isolated:bad:0 is lost: "},
+  };
+  const std::string how = std::string(kRun) + " --time-limit 0.5";
+  ASSERT_EQ(run("run plus_one.tile --device reference --output B=right.npy" + how).code, 0);
+  for (const Failing& failing : all) {
+    SCOPED_TRACE(failing.misdeed);
+    fs::remove_all(plugins());
+    make_bad(plugins(), "bad", failing.misdeed);
+    const std::string command = "run plus_one.tile --device ";
+    const Ended ended =
+        run(command + failing.selector + " --profile --check-kernels wrong --output B=b.npy" + how);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr(failing.said));
+    EXPECT_THAT(ended.err, HasSubstr("; going on with "));
+    EXPECT_THAT(ended.out, HasSubstr("check B"));
+    EXPECT_THAT(ended.out, HasSubstr("kernel_0"));
+    EXPECT_EQ(files_.read("b.npy"), files_.read("right.npy"));
+    fs::remove(files_.path("b.npy"));
+    // One name is a demand, and nothing is handed over to nobody.
+    const Ended alone = run(command + (failing.selector[0] == 'i' ? "isolated:bad" : "bad") + how);
+    EXPECT_EQ(alone.code, 3) << alone.err;
+    EXPECT_EQ(alone.err.find("going on"), std::string::npos) << alone.err;
+  }
+  fs::remove_all(plugins());
+  make_bad(plugins(), "bad", "fail executor.submit 9");
+  make_bad(plugins(), "worse", "fail device.allocate 8");
+  const Ended none = run("run plus_one.tile --device bad,worse --output B=b.npy" + how);
+  EXPECT_EQ(none.code, 3) << none.err;
+  EXPECT_THAT(none.err, HasSubstr("no device is left of 'bad,worse' that runs 'plus_one':\n"
+                                  "  bad:0 is lost: "));
+  EXPECT_THAT(none.err, HasSubstr("\n  worse:0 is out of memory: "));
+  EXPECT_FALSE(fs::exists(files_.path("b.npy")));
 }
 
 TEST_F(BadCommandTest, ThousandsOfFoldersHideNoDevice) {

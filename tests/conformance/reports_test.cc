@@ -88,12 +88,16 @@ TEST(Text, FoldsFailuresInTheSameWords) {
   EXPECT_THAT(text, HasSubstr("FAIL    of 6 more cases"));
 }
 
-// What is found broken on the way to what the case is about: of a slot both are quoted.
+// What is found broken on the way to what the case is about: of a slot both are quoted, and of a
+// call that let an exception out the rule alone.
 TEST(Reports, QuoteTheRuleThatIsBroken) {
   CaseResult crash{0, Ending::crash, "crashed"}, refused{1, Ending::fail, "executor.fill: no"};
   crash.rule = Rule::keeps_process;
   refused.rule = rule_of(Slot::executor_fill);
-  const Report report = report_of({crash, refused, {2, Ending::fail, "byte 3 is 4"}}, Level::right);
+  CaseResult threw{3, Ending::fail, "executor.fill lets an exception out"};
+  threw.rule = Rule::no_exception;
+  const Report report =
+      report_of({crash, refused, {2, Ending::fail, "byte 3 is 4"}, threw}, Level::right);
   const std::string ends = "Nothing that a plugin does ends the process";
   const std::string fill = "Repeats `pattern`", own = "It is \"right\" & <well>.";
   const std::string text = text_report(report, false);
@@ -101,11 +105,13 @@ TEST(Reports, QuoteTheRuleThatIsBroken) {
                           HasSubstr("case    \"" + own), HasSubstr("rule    \"" + own)));
   const auto cases = nlohmann::json::parse(json_report(report)).at("cases");
   EXPECT_THAT(cases[0].at("rule").get<std::string>(), HasSubstr(ends));
-  EXPECT_FALSE(cases[0].contains("case_rule"));
+  EXPECT_EQ(cases[0].at("case_rule"), own);
   EXPECT_THAT(cases[1].at("rule").get<std::string>(), HasSubstr(fill));
   EXPECT_EQ(cases[1].at("case_rule"), own);
   EXPECT_EQ(cases[2].at("rule"), own);
   EXPECT_FALSE(cases[2].contains("case_rule"));
+  EXPECT_THAT(cases[3].at("rule").get<std::string>(), HasSubstr("no exception"));
+  EXPECT_FALSE(cases[3].contains("case_rule"));
   for (const std::string& page : {junit_report(report), html_report(report)})
     EXPECT_THAT(page, AllOf(HasSubstr(ends), HasSubstr(fill)));
 }

@@ -152,7 +152,7 @@ TEST_F(BadInput, AnOldResultSurvivesAFailure) {
 TEST_F(BadInput, Selectors) {
   const std::string run = "run matmul.tile --input A=a.npy --input B=b.npy --device";
   for (const char* selector :
-       {"", ":0", "reference:", "ref erence", "a/b", "reference,", "!!sim", "mem>=8", "auto:energie",
+       {"", ":0", "reference:", "ref erence", "a/b", "reference,", "!!sim", "mem>=8", "auto:x",
         "reference, runs=3", "auto, deadline<=5", "reference, power<=3"}) {
     std::vector<std::string> command = words(run);
     command.push_back(selector);

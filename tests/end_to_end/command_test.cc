@@ -135,6 +135,67 @@ TEST_F(Command, SelectSaysWhatBecomesOfEachDevice) {
   EXPECT_GE(kept, 3u);
 }
 
+TEST_F(Command, PickSaysWhatARunTakesWhere) {
+  folder_.write("matmul.tile", kMatmul);
+  const std::string pick = "pick matmul.tile --shape A=64,64 --shape B=64,64 ";
+  const std::string text = out_of(pick + "--device auto,llvm_cpu,reference,sim:tpu*");
+  EXPECT_THAT(text, StartsWith("llvm_cpu:0 "));
+  EXPECT_THAT(text, AllOf(HasSubstr("by model; "), HasSubstr("by plugin; "),
+                          HasSubstr("cannot be predicted: its hardware model lacks rates"),
+                          HasSubstr("\nbest: llvm_cpu:0: llvm_cpu:0 takes ")));
+  EXPECT_THAT(out_of(pick + "--device auto,llvm_cpu,sim:tpu* --bounds"), HasSubstr("by bounds"));
+  EXPECT_THAT(out_of(pick + "--device auto,llvm_cpu,sim:tpu* --kernels"), HasSubstr("kernel_0"));
+  EXPECT_THAT(out_of(pick + "--device auto,llvm_cpu,sim:tpu* --why-not sim:2"),
+              HasSubstr("llvm_cpu:0 is better"));
+  EXPECT_THAT(out_of(pick + "--device auto,llvm_cpu,reference,deadline<=1h --why-not reference"),
+              HasSubstr("reference:0: dropped: nobody can predict what it takes"));
+  const auto json =
+      nlohmann::json::parse(out_of("pick matmul.tile --shape A=64,64:i8 --shape B=64,64:i8 --json "
+                                   "--device auto:energy,llvm_cpu,sim:0,runs=3"));
+  // The simulator alone knows energies.
+  EXPECT_EQ(json.at("best"), "sim:0");
+  EXPECT_EQ(json.at("selector").at("runs"), 3);
+  for (const auto& device : json.at("devices")) {
+    if (device.at("selector") == "llvm_cpu:0") {
+      EXPECT_EQ(device.at("kept"), false);
+      EXPECT_EQ(device.at("reasons")[0].at("gate"), "limit");
+      const auto& by = device.at("predictions").back();
+      EXPECT_EQ(by.at("by"), "model");
+      EXPECT_GT(by.at("run").at("most"), by.at("run").at("seconds"));
+      EXPECT_GE(by.at("peak_bytes"), 2 * 64 * 64 + 4 * 64 * 64);
+      EXPECT_FALSE(by.at("kernels").empty());
+    }
+    if (device.at("selector") == "sim:0") {
+      EXPECT_GT(device.at("predictions").back().at("energy_j"), 0);
+    }
+  }
+  // Nothing is left: each device with its gate.
+  const Ended none = run(pick + "--device auto,llvm_cpu,reference,deadline<=1ns");
+  EXPECT_EQ(none.code, 3);
+  EXPECT_THAT(none.err, AllOf(HasSubstr("must not take longer than"), HasSubstr("nobody can")));
+  EXPECT_EQ(run(pick + "--why-not opencll").code, 2);
+  EXPECT_EQ(run(pick + "--device reference,runs=3").code, 2);
+  EXPECT_EQ(run("pick matmul.tile").code, 1);
+}
+
+// What an application ships: the device by its name, or an error that says what is there.
+TEST_F(Command, PickLocksAChoice) {
+  folder_.write("matmul.tile", kMatmul);
+  const std::string sizes = "matmul.tile --shape A=8,8 --shape B=8,8 ";
+  out_of("pick " + sizes + "--device auto,llvm_cpu,reference --lock here.txt");
+  EXPECT_THAT(
+      folder_.read("here.txt"),
+      AllOf(StartsWith("# stria pick matmul.tile: llvm_cpu:0 takes"), HasSubstr("\nllvm_cpu:\"")));
+  out_of("run " + sizes + "--input A=random:1 --input B=random:2 --device @here.txt");
+  folder_.write("there.txt", "llvm_cpu:\"another machine\"\n");
+  const Ended none = run("pick " + sizes + "--device @there.txt");
+  EXPECT_EQ(none.code, 3);
+  EXPECT_THAT(none.err, AllOf(HasSubstr("no device matches"), HasSubstr("llvm_cpu:0")));
+  EXPECT_EQ(run("pick " + sizes + "--lock matmul.tile").code, 2);
+  EXPECT_EQ(run("pick " + sizes + "--lock no/folder/x").code, 1);
+  EXPECT_EQ(run("pick " + sizes + "--measure -1").code, 2);
+}
+
 TEST_F(Command, ResultsArePrintedOrWritten) {
   folder_.write("p.tile", kMatmul);
   folder_.write("a.npy", npy_bytes({"<f4", {2, 3}, {1, 2, 3, 4, 5, 6}}));

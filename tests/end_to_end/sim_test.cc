@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "command.h"
@@ -276,6 +277,97 @@ TEST_F(Sim, WhatStaysApartIsAChainOfItsOwn) {
       words("sim chain.tile --shape A=33,70 --shape B=70,19 --shape D=19 --set SRAM_SIZE_KIB=4"));
   EXPECT_EQ(values.code, 0) << values.err;
   EXPECT_THAT(values.out, HasSubstr(": ok"));
+}
+
+// A result that is written in part is staged as others are: beside the product that writes all of
+// it, each of these takes about as long. (From afar they took up to 4,000 times as long.)
+TEST_F(Sim, WhatIsWrittenInPartIsStagedAsOthers) {
+  const std::string head = "function (A[M, K], B[K, N]) -> (C) { ", sum = " = +(A[m, k] * B[k, n])";
+  folder_.write("whole.tile", head + "C[m, n : M, N]" + sum + "; }\n");
+  const std::pair<const char*, std::string> parts[] = {
+      {"shifted.tile", "C[m + 1, n : M + 1, N]" + sum + ";"},
+      {"padded.tile", "C[m + 2, n + 1 : M + 3, N + 2]" + sum + ";"},
+      {"strided.tile", "C[2*m, n : 2*M, N]" + sum + ";"},
+      {"constrained.tile", "C[m, n : M, N]" + sum + ", m - n < 60;"},
+      {"default.tile",
+       "D[m, n : M + 1, N] = +(A[m, k] * B[k, n]); C[m + 1, n : M + 1, N]" + sum + " default D;"},
+      {"followed.tile", "T[m + 1, n + 1 : M + 1, N + 1]" + sum + "; C = max(T, 3);"},
+      {"two.tile", "T[m, n : 2*M, N]" + sum +
+                       "; U[m + 40, n : 2*M, N] = +(A[m, k] * B[k, n]); "
+                       "C = T + U;"}};
+  for (const auto& [name, text] : parts) folder_.write(name, head + text + " }\n");
+  const auto run = [&](const char* name, const std::string& more) {
+    return folder_.stria(words(std::string("sim ") + name +
+                               " --report r --hw " STRIA_SOURCE_DIR "/hwmodels/templates/" + more));
+  };
+  for (const std::string model : {"stripe_slides.json", "slides_systolic.json",
+                                  "slides_systolic.json --set DATAFLOW=os --set NUM_SRAM=2",
+                                  "tpu_like.json --set UB_KIB=256", "eyeriss_like.json"}) {
+    const auto cycles = [&](const char* name) -> double {
+      const Ended ended = run(name, model + " --shape A=512,512 --shape B=512,512 --timing-only");
+      EXPECT_EQ(ended.code, 0) << ended.err;
+      return json::parse(folder_.read("r/report.json"))["parts"].back()["cycles"];
+    };
+    const double whole = cycles("whole.tile");
+    for (const auto& [name, text] : parts) {
+      // Two products, or a result that is written by one kernel and read by the next.
+      const bool more = std::string(name) == "two.tile" || std::string(name) == "default.tile";
+      EXPECT_LE(cycles(name), (more ? 4 : 1.7) * whole) << model << " " << text;
+    }
+  }
+  // Values, with odd sizes and little room.
+  for (const std::string model :
+       {"stripe_slides.json --set SRAM_SIZE_KIB=4", "slides_systolic.json --set SRAM_SIZE_KIB=4",
+        "tpu_like.json --set UB_KIB=8", "eyeriss_like.json --set GLB_KIB=8"})
+    for (const auto& [name, text] : parts)
+      for (const char* type : {"i8", "fp32"}) {
+        const Ended ended =
+            run(name, model + " --shape A=43,70:" + type + " --shape B=70,29:" + type);
+        EXPECT_EQ(ended.code, 0) << ended.err;
+        EXPECT_THAT(ended.out, HasSubstr(": ok")) << model << " " << text;
+      }
+}
+
+// A unit computes in the types that it has rates for. A product in another type runs on the unit
+// that has one, and where there is none, the message says what the model lacks, and where.
+TEST_F(Sim, AUnitWithRatesComputesInTheirTypes) {
+  folder_.write("product.tile",
+                "function (A[M, K], B[K, N]) -> (C) { C[m, n : M, N] = +(A[m, k] * B[k, n]); }\n");
+  const std::string peak = "\"ops_per_cycle\": 512, ",
+                    source = "\"ops_per_cycle\": \"Stripe slides";
+  std::string text = text_of(kModel);
+  const auto replace = [&](const std::string& from, const std::string& to, size_t after) {
+    text.replace(text.find(from, after), from.size(), to);
+  };
+  replace("../energy/", STRIA_SOURCE_DIR "/hwmodels/energy/", 0);
+  replace(peak, R"("rates": {"i8": {"ops_per_cycle": 1024}}, )", 0);
+  replace(source, "\"rates\": \"Stripe slides", text.find("\"CONV\": {"));
+  folder_.write("one.json", text);
+  replace("\"ops_per_cycle\": 64, ", R"("rates": {"i32": {"ops_per_cycle": 64}}, )", 0);
+  replace(source, "\"rates\": \"Stripe slides", text.find("\"DSP\": {"));
+  folder_.write("both.json", text);
+  const auto run = [&](const std::string& type, const std::string& model) {
+    return folder_.stria(words("sim product.tile --shape A=64,64:" + type +
+                               " --shape B=64,64:" + type + " --report r --hw " + model));
+  };
+  const auto units = [&] {
+    std::set<std::string> out;
+    const json report = json::parse(folder_.read("r/report.json"));
+    for (const json& kernel : report["parts"].back()["kernels"])
+      if (kernel["unit"] != "DMA") out.insert(kernel["unit"]);
+    return out;
+  };
+  for (const auto& [type, where] : {std::pair("i8", "CONV"), std::pair("fp32", "DSP")}) {
+    const Ended ended = run(type, "one.json");
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr(": ok"));
+    EXPECT_EQ(units(), std::set<std::string>{where});
+  }
+  EXPECT_EQ(run("i8", "both.json").code, 0);
+  const Ended none = run("fp32", "both.json");
+  EXPECT_EQ(none.code, 1) << none.out;
+  EXPECT_THAT(none.err, AllOf(HasSubstr("both.json:"),
+                              HasSubstr("the hardware model has no rate of 'DSP' for fp32")));
 }
 
 // What the prologue does is none of what #main needs; what values choose is not all of a tensor.

@@ -248,6 +248,12 @@ void define(CLI::App* app, RunOptions& options) {
   add_run_repro(app, options.run_repro);
   app->footer(
       std::string(kTensors) + kPictures + kSelectors +
+      "\n\nA device that is lost, has no memory left or is not done within --time-limit, or cannot "
+      "be "
+      "opened\n"
+      "or compiled for, hands the run to the next one that SEL leaves, with a line on stderr. One "
+      "name\n"
+      "alone, --set and --tune leave none: a failure there is the run's."
       "\n\nExamples:\n"
       "  stria run matmul.tile --device llvm_cpu --input A=a.npy --input B=b.npy --output C=c.npy\n"
       "  stria run matmul.tile --device reference --input A=random:1 --shape A=64,32 \\\n"
@@ -601,6 +607,13 @@ void define(CLI::App* app, PickVerb& options) {
   add_constants(app, options.constants);
   app->add_flag("--bounds", options.bounds,
                 "only what is known without opening a device: quick, and rough");
+  add_integer(app, "--measure", options.measure_ms, 0, 600'000,
+              "where intervals overlap, run the program there on random values, for so many "
+              "milliseconds in all, and keep the times")
+      ->type_name("MS");
+  app->add_option("--lock", options.lock,
+                  "write the best device there, as a selector: `--device @FILE` takes it, or fails")
+      ->type_name("FILE");
   app->add_flag("--kernels", options.kernels, "the time of each kernel on the device that is best");
   app->add_option("--why-not", options.why_not, "say what speaks against this device")
       ->type_name("DEVICE");

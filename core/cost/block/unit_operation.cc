@@ -120,21 +120,39 @@ Result<double> operation_cycles(const ExecutionUnit& unit, const BlockWork& work
   else
     macs += work.product_macs;
   if (macs == 0 && work.others == 0) return cycles;
-  // If types have rates of their own, the slowest of them counts.
-  double rate = 0;
-  for (const auto& [operation, count] : work.operations) {
-    const std::optional<DataType> type = type_of(operation);
-    const auto at = type ? unit.rates.find(*type) : unit.rates.end();
-    if (at != unit.rates.end() && at->second.ops_per_cycle > 0)
-      rate = rate == 0 ? at->second.ops_per_cycle : std::min(rate, at->second.ops_per_cycle);
-  }
-  const bool by_macs = rate == 0 && unit.operation == ExecutionUnit::Operation::mac;
-  if (rate == 0) rate = unit.ops_per_cycle;
   // What a systolic array does besides products takes one of its columns for each operation.
-  if (rate == 0 && unit.systolic) rate = static_cast<double>(unit.systolic->columns);
-  if (rate == 0)
-    return unsupported("the hardware model has no rate of '{}': ops_per_cycle is 0", unit.name);
-  return cycles + ((by_macs ? 1 : 2) * macs + work.others) / rate;
+  double peak = unit.ops_per_cycle;
+  if (peak == 0 && unit.systolic) peak = static_cast<double>(unit.systolic->columns);
+  // If types have rates of their own, the slowest of them counts. A type without one has the peak.
+  double slowest = 0;
+  bool at_peak = false;
+  for (const auto& [operation, count] : work.operations) {
+    // Products on a systolic array have been counted.
+    if (macs == 0 && operation.starts_with("mac.")) continue;
+    const std::optional<DataType> type = type_of(operation);
+    if (!type) continue;
+    const auto at = unit.rates.find(*type);
+    if (at != unit.rates.end() && at->second.ops_per_cycle > 0) {
+      const double rate = at->second.ops_per_cycle;
+      slowest = slowest == 0 ? rate : std::min(slowest, rate);
+    } else if (peak > 0) {
+      at_peak = true;
+    } else {
+      return unsupported(
+          "the hardware model has no rate of '{0}' for {1}: there is neither "
+          "/exec_units/{0}/rates/{1}/ops_per_cycle nor /exec_units/{0}/ops_per_cycle",
+          unit.name, name_of(*type));
+    }
+  }
+  const bool by_macs = unit.operation == ExecutionUnit::Operation::mac;
+  if (slowest == 0) {
+    if (peak == 0)
+      return unsupported("the hardware model has no rate of '{}': ops_per_cycle is 0", unit.name);
+    return cycles + ((by_macs ? 1 : 2) * macs + work.others) / peak;
+  }
+  // Rates of types count a multiply-add as two.
+  if (at_peak) slowest = std::min(slowest, (by_macs ? 2 : 1) * peak);
+  return cycles + (2 * macs + work.others) / slowest;
 }
 
 double operation_pj(const ExecutionUnit& unit, const std::string& operation) {

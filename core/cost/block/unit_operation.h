@@ -36,7 +36,8 @@ OperandBytes operand_bytes(const ExecutionUnit& unit, const BlockWork& work,
 // operand of a product, or the first or a later one of the block's inputs.
 PortUse read_use(const BlockWork& work, const stripe::Block& block, const stripe::Refinement& ref);
 
-// Cycles of the unit's clock, without its overhead_cycles. unsupported: no rate.
+// Cycles of the unit's clock, without its overhead_cycles. unsupported: the unit has neither a rate
+// of a type nor ops_per_cycle.
 Result<double> operation_cycles(const ExecutionUnit& unit, const BlockWork& work);
 
 // Picojoules of one operation, as "mac.i8", on the unit. A mac without an energy of its own is a

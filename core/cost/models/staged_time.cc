@@ -59,17 +59,19 @@ class StagedOfBlock final : public BlockCost {
     using Key = std::pair<std::vector<StagedTensor>, stripe::Block>;
     return std::make_unique<KeyOf<Key>>(Key(tensors_, passes::nameless(source_)));
   }
+  // A unit that lacks a type of the block is not looked at.
   Refusal start() override {
+    Refusal why = Refusal::none();
     for (const StagedWay& way : ways_) {
       Result<StagedKernel> kernel = StagedKernel::make(source_, tensors_, way.rates);
       if (kernel.ok()) {
         kernels_.push_back(*std::move(kernel));
         way_of_.push_back(&way);
-      } else if (!way.other_unit) {
-        return kernel.status().message();
+      } else if (!why) {
+        why = kernel.status().message();
       }
     }
-    return Refusal::none();
+    return kernels_.empty() ? why : Refusal::none();
   }
   // Of several reductions only the longest is cut, unless no tile has room for the others whole: to
   // cut one is as good as to cut another, and tiles of all sizes of all of them are many.

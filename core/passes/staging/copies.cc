@@ -120,6 +120,17 @@ bool reads(const Block& block, const std::string& name) {
   });
 }
 
+Refusal why_edges_matter(const Block& host, const Refinement& ref) {
+  for (const Statement& stmt : host.stmts)
+    if (const Block* inner = stmt.block(); inner && uses_clamps(*inner, ref.into))
+      return "it is read beyond its end";
+  if (ref.tags.has(stripe::tag::kClamp) || ref.tags.has(stripe::tag::kZeroFill))
+    return "it is read beyond its end";
+  for (const Dim& dim : ref.shape.dims)
+    if (dim.size < 1) return "the size of its part is not known";
+  return Refusal::none();
+}
+
 Refusal why_not_copied_in(const Block& host, const Place& place, PlaceNames& names,
                           const Refinement& ref) {
   // Points of the blocks around may run in parallel, so none of them may write what is read here.
@@ -141,14 +152,8 @@ Refusal why_not_copied_in(const Block& host, const Place& place, PlaceNames& nam
     if (load && load->from == ref.into) return "the block itself loads it";
     if (special && std::count(special->inputs.begin(), special->inputs.end(), ref.into))
       return "a special of the block reads it";
-    if (const Block* inner = stmt.block(); inner && uses_clamps(*inner, ref.into))
-      return "it is read beyond its end";
   }
-  if (ref.tags.has(stripe::tag::kClamp) || ref.tags.has(stripe::tag::kZeroFill))
-    return "it is read beyond its end";
-  for (const Dim& dim : ref.shape.dims)
-    if (dim.size < 1) return "the size of its part is not known";
-  return Refusal::none();
+  return why_edges_matter(host, ref);
 }
 
 // The position of the host's first block that views the tensor; the number of statements if none
@@ -184,12 +189,13 @@ std::vector<int64_t> gaps(const Block& host, const Place& place, const std::stri
 // --- copy-out ---
 
 // Finds the write domains of the host's statements in the tensor; equal ones are kept once.
+// `is_read`: what was there before has been copied in.
 Refusal find_writers(Block& host, const Place& place, const std::string& name, bool views_apart,
-                     std::vector<WriteDomain>& nests) {
+                     bool is_read, std::vector<WriteDomain>& nests) {
   const Refinement& ref = *host.find_ref(name);
   const std::vector<Block*> blocks = path_from_kernel(host, place);
   const std::vector<const Block*> path(blocks.begin(), blocks.end());
-  if (ref.dir != RefDir::out) return "what was there before matters";
+  if (ref.dir != RefDir::out && !is_read) return "what was there before matters";
   for (const Refinement& other : host.refs)
     if (!views_apart && &other != &ref && other.dir != RefDir::none && other.from == ref.from)
       return "the block has another view of it";
@@ -201,10 +207,10 @@ Refusal find_writers(Block& host, const Place& place, const std::string& name, b
     if (!inner) continue;
     for (const Refinement& view : inner->refs) {
       if (view.dir == RefDir::none || view.from != name) continue;
-      if (view.dir == RefDir::in || (view.dir == RefDir::inout && !view.agg) ||
-          stripe::is_loaded(*inner, view))
+      if (!is_read && (view.dir == RefDir::in || (view.dir == RefDir::inout && !view.agg) ||
+                       stripe::is_loaded(*inner, view)))
         return "the block reads what it writes of it";
-      ++writers;
+      if (view.dir != RefDir::in) ++writers;
     }
     for (const std::vector<Block*>& chain : writing_chains(*inner, name, false)) {
       for (Block* block : chain) start_indices_at_zero(*block);
@@ -235,6 +241,21 @@ void bound_part(const std::vector<WriteDomain>& nests, std::vector<int64_t>& beg
     }
     begin.push_back(written.lower);
     sizes.push_back(written.upper - written.lower + 1);
+  }
+}
+
+// Copies what has been written back to the tensor. The buffer begins at `begin` of it.
+void add_copies_out(Block& host, const Refinement& tensor, const Refinement& buffer,
+                    const std::vector<int64_t>& begin, const std::vector<WriteDomain>& nests,
+                    const CopySpec& spec) {
+  for (const WriteDomain& nest : nests) {
+    Block points;
+    points.idxs = nest.indices;
+    constrain_to(points, nest);
+    std::vector<Affine> in_buffer = nest.access;
+    for (size_t d = 0; d < begin.size(); ++d) in_buffer[d] -= begin[d];
+    host.stmts.emplace_back(copy_at(std::move(points), {buffer, std::move(in_buffer)},
+                                    {tensor, nest.access}, spec.xfer_loc, spec.out_tags));
   }
 }
 
@@ -330,7 +351,7 @@ Refusal copy_in(Block& host, const Place& place, PlaceNames& names, const std::s
 Refusal copy_out(Block& host, const Place& place, const std::string& tensor, const CopySpec& spec,
                  bool views_apart) {
   std::vector<WriteDomain> nests;
-  STRIA_RETURN_IF_REFUSED(find_writers(host, place, tensor, views_apart, nests));
+  STRIA_RETURN_IF_REFUSED(find_writers(host, place, tensor, views_apart, false, nests));
   std::vector<int64_t> begin, sizes;
   bound_part(nests, begin, sizes);
   Refinement& ref = *host.find_ref(tensor);
@@ -346,17 +367,31 @@ Refusal copy_out(Block& host, const Place& place, const std::string& tensor, con
     for (Refinement& view : inner->refs)
       if (view.from == buffer.into && view.dir != RefDir::none) view.dir = RefDir::out;
   }
-  for (const WriteDomain& nest : nests) {
-    Block points;
-    points.idxs = nest.indices;
-    constrain_to(points, nest);
-    std::vector<Affine> in_buffer = nest.access;
-    for (size_t d = 0; d < begin.size(); ++d) in_buffer[d] -= begin[d];
-    host.stmts.emplace_back(copy_at(std::move(points), {buffer, std::move(in_buffer)},
-                                    {ref, nest.access}, spec.xfer_loc, spec.out_tags));
-  }
+  add_copies_out(host, ref, buffer, begin, nests, spec);
   host.refs.push_back(std::move(buffer));
   run_in_order(host);
+  return Refusal::none();
+}
+
+Refusal copy_in_and_out(Block& host, const Place& place, const std::string& tensor,
+                        const CopySpec& spec) {
+  const Refinement& ref = *host.find_ref(tensor);
+  if (ref.agg) return "its sums go on from point to point";
+  STRIA_RETURN_IF_REFUSED(why_edges_matter(host, ref));
+  std::vector<WriteDomain> nests;
+  STRIA_RETURN_IF_REFUSED(find_writers(host, place, tensor, false, true, nests));
+  CopyIn plan{tensor, stripe::reach_of_view(host, ref, place.box), {}, {}};
+  plan.steps.assign(plan.part.size(), 1);
+  std::vector<int64_t> sizes, begin;
+  for (const Interval& part : plan.part) {
+    begin.push_back(part.lower);
+    sizes.push_back(part.upper - part.lower + 1);
+  }
+  plan.shape = dense_shape(ref.shape.type, sizes);
+  add_copy_in(host, place, plan, spec);
+  const Refinement buffer = host.refs.back();
+  add_copies_out(host, *host.find_ref(tensor), buffer, begin, nests, spec);
+  host.find_ref(tensor)->dir = RefDir::inout;
   return Refusal::none();
 }
 

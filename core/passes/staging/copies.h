@@ -57,6 +57,14 @@ Refusal copy_in(stripe::Block& host, const stripe::Place& place, PlaceNames& nam
 Refusal copy_out(stripe::Block& host, const stripe::Place& place, const std::string& tensor,
                  const CopySpec& spec, bool views_apart = false);
 
+// Copies what the host's statements reach of a tensor into a buffer, before the first of them, lets
+// them work there, and copies back exactly what they have written: for a tensor of which they write
+// a part and read the rest, or of which they read what was there before. Points of the host that
+// reach one element must not run at once; the caller asks the verifier. The host's view becomes
+// `inout`. After a refusal nothing has changed, except that indices start at zero.
+Refusal copy_in_and_out(stripe::Block& host, const stripe::Place& place, const std::string& tensor,
+                        const CopySpec& spec);
+
 // copy_in in two steps, for buffers with a layout of their own. Between them the caller may change
 // the strides of the plan's shape, and nothing else.
 struct CopyIn {

@@ -35,11 +35,17 @@
 // The kernel must hold blocks: tiles that autotile has cut to the size of the memory. If the
 // transfer unit is numbered, or there are steps, the kernel's own unit moves to its inner blocks.
 //
+// A tensor that several kernels write part by part is never copied before it is whole: either all
+// of them work on it in the scratchpad, or each of them copies out exactly what it has written. If
+// a point also needs what another kernel wrote, that is copied in first. What was chosen for the
+// kernel with the most work decides, and room (kernel_stager.h).
+//
 // Dependencies are the fewest that suffice, those for reused bytes included. All of them point
 // backward, so there is no deadlock. A tensor stays in global memory, and is counted with the
-// reason, if it is read beyond its end, is written only in part, is used by statements that are no
-// blocks, or is moved by the kernel's own transfers. With `allow_global`, so do the largest tensors
-// of a kernel that neither fits nor can be copied in parts, until the rest fits.
+// reason, if it is read beyond its end, is used by statements that are no blocks, or is moved by
+// the kernel's own transfers. Until a tensor is whole, a kernel that can do neither of the above
+// writes it where it is. With `allow_global`, the largest tensors of a kernel that neither fits nor
+// can be copied in parts stay there, too, until the rest fits.
 //
 // Requires: the block is `#prologue` or `#main`. Ensures: the same values; the program is #placed
 // and legal as such. Runs after the kernels have their units, and before memory_placement, which

@@ -74,14 +74,14 @@ class TensorChooser {
       if (statements.empty()) continue;
       context_.matched();
       ScratchpadTensor tensor;
-      Refusal refusal = ref.dir != RefDir::none && views[ref.from] > 1
-                            ? Refusal("the block has several views of it")
-                            : why_global(ref, statements);
-      if (!refusal) refusal = describe_uses(ref, statements, tensor);
+      const Refusal refusal = ref.dir != RefDir::none && views[ref.from] > 1
+                                  ? Refusal("the block has several views of it")
+                                  : why_global(ref, statements);
       if (refusal) {
         context_.skipped(ref.into, refusal.reason());
         continue;
       }
+      describe_uses(ref, statements, tensor);
       tensors.push_back(std::move(tensor));
     }
     return tensors;
@@ -117,8 +117,8 @@ class TensorChooser {
     return Refusal::none();
   }
 
-  Refusal describe_uses(const Refinement& ref, const std::vector<size_t>& statements,
-                        ScratchpadTensor& tensor) const {
+  void describe_uses(const Refinement& ref, const std::vector<size_t>& statements,
+                     ScratchpadTensor& tensor) const {
     tensor.name = ref.into;
     tensor.bytes = dense_shape(ref.shape.type, ref.shape.sizes()).span_bytes();
     tensor.has_content = ref.dir == RefDir::in || ref.dir == RefDir::inout;
@@ -133,27 +133,23 @@ class TensorChooser {
         use.reads = use.reads || view.dir != RefDir::out;
         use.writes = use.writes || view.dir != RefDir::in;
       }
-      if (!whole && use.reads) return "it is read before it is known to be written whole";
+      if (!whole && use.reads) tensor.until_whole = ScratchpadTensor::Until::parts;
       if (use.writes && !use.reads) {
         auto part = must_write(block_, block_.stmts[i], ref.into);
-        if (!part.ok()) return "what is written of it cannot be told";
-        use.covers = is_whole(all, *part);
-        if (!whole) {
-          if (written) {
-            auto both = written->unite(*part);
-            if (!both.ok()) return "what is written of it cannot be told";
-            written = std::move(*both);
-          } else {
-            written = std::move(*part);
-          }
-          whole = use.covers || is_whole(all, *written);
+        use.covers = part.ok() && is_whole(all, *part);
+        // What cannot be told is not counted on.
+        if (!whole && part.ok()) {
+          auto both = written ? written->unite(*part) : std::move(part);
+          if (both.ok()) written = std::move(*both);
+          whole = use.covers || (written && is_whole(all, *written));
           if (whole) tensor.whole_at = i;
         }
       }
       tensor.uses.push_back(use);
     }
-    if (!whole) return "it is not known to be written whole";
-    return Refusal::none();
+    if (whole) return;
+    tensor.whole_at = ScratchpadTensor::kNever;
+    tensor.until_whole = ScratchpadTensor::Until::parts;
   }
 
   static bool is_whole(const IntegerSet& all, const IntegerSet& written) {

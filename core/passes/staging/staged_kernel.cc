@@ -50,6 +50,13 @@ bool moves(const Block& block, const Refinement& ref) {
   });
 }
 
+// Does what the kernel writes move with the index?
+bool moves_output(const Block& kernel, const std::string& index) {
+  return std::any_of(kernel.refs.begin(), kernel.refs.end(), [&](const Refinement& ref) {
+    return (ref.dir == RefDir::out || ref.dir == RefDir::inout) && uses_index(ref.access, index);
+  });
+}
+
 size_t position_of(const Block& block, const Block& inner) {
   size_t position = 0;
   while (block.stmts[position].block() != &inner) ++position;
@@ -68,14 +75,16 @@ std::vector<OwnBuffer> own_buffers(Block& kernel, const std::string& memory) {
   return found;
 }
 
+bool adds_from_point_to_point(const Block& kernel) {
+  return std::any_of(kernel.idxs.begin(), kernel.idxs.end(), [&](const stripe::Index& index) {
+    return index.range > 1 && !moves_output(kernel, index.name);
+  });
+}
+
 void split_steps(Block& kernel, int64_t under_way) {
   std::map<std::string, int64_t> tile;
   for (const stripe::Index& index : kernel.idxs)
-    if (std::any_of(kernel.refs.begin(), kernel.refs.end(), [&](const Refinement& ref) {
-          return (ref.dir == RefDir::out || ref.dir == RefDir::inout) &&
-                 uses_index(ref.access, index.name);
-        }))
-      tile[index.name] = 1;
+    if (moves_output(kernel, index.name)) tile[index.name] = 1;
   split_block(kernel, tile);
   Block& steps = *kernel.stmts[0].block();
   steps.tags.set(stripe::tag::kSteps);
@@ -89,7 +98,8 @@ Block* steps_of(Block& kernel) {
 }
 
 Refusal stage_tensor(Block& kernel, const KernelPlace& at, PlaceNames& names,
-                     const std::string& tensor, const CopySpec& spec, PassContext& context) {
+                     const std::string& tensor, const CopySpec& spec, bool updates,
+                     PassContext& context) {
   const stripe::Place place{at.section, &kernel, at.position, at.section->depth + 1,
                             kernel.index_box({})};
   std::vector<std::pair<std::string, RefDir>> views;
@@ -100,12 +110,17 @@ Refusal stage_tensor(Block& kernel, const KernelPlace& at, PlaceNames& names,
     if (dir != RefDir::in) {
       // Steps that write parts of their own copy them out themselves.
       const Refinement* part = steps ? find_view(*steps, name) : nullptr;
-      const bool own = part && part->dir == RefDir::out && moves(*steps, *part);
-      const stripe::Place inside =
-          own ? place_in(*steps, place, position_of(kernel, *steps)) : place;
-      const std::string view = own ? part->into : name;
-      STRIA_RETURN_IF_REFUSED(copy_out(own ? *steps : kernel, inside, view, spec));
-      if (own) drop_aggregation({&kernel, steps}, view);
+      if (part && part->dir == RefDir::out && moves(*steps, *part)) {
+        const std::string view = part->into;
+        STRIA_RETURN_IF_REFUSED(
+            copy_out(*steps, place_in(*steps, place, position_of(kernel, *steps)), view, spec));
+        drop_aggregation({&kernel, steps}, view);
+        continue;
+      }
+      const Refusal refusal = copy_out(kernel, place, name, spec);
+      if (!refusal) continue;
+      if (!updates) return refusal;
+      STRIA_RETURN_IF_REFUSED(copy_in_and_out(kernel, place, name, spec));
       continue;
     }
     std::vector<std::string> of_steps;

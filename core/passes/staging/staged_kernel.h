@@ -36,6 +36,8 @@ struct OwnBuffer {
 // depends on indices are left out.
 std::vector<OwnBuffer> own_buffers(stripe::Block& kernel, const std::string& memory);
 
+// Does the kernel have an index whose values all write the same elements?
+bool adds_from_point_to_point(const stripe::Block& kernel);
 // Points of a kernel that add to one part of the result become the steps of a point: a loop inside
 // it, tagged #steps, with #pipeline=`under_way` if that is more than 1.
 void split_steps(stripe::Block& kernel, int64_t under_way);
@@ -48,10 +50,12 @@ struct KernelPlace {
   size_t position = 0;
 };
 // Makes the kernel copy in what each of its points, or each of its steps, reads of the tensor, and
-// copy out what its points write. `tensor` is a name of the block around. After a refusal the
-// kernel may be partly changed.
+// copy out what its points write. `tensor` is a name of the block around. With `updates`, points
+// that need what was there before copy that in, too. After a refusal the kernel may be partly
+// changed.
 Refusal stage_tensor(stripe::Block& kernel, const KernelPlace& place, PlaceNames& names,
-                     const std::string& tensor, const CopySpec& spec, PassContext& context);
+                     const std::string& tensor, const CopySpec& spec, bool updates,
+                     PassContext& context);
 
 // The number of points of the kernel's own indices.
 int64_t points_of(const stripe::Block& kernel);

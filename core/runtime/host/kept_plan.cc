@@ -64,16 +64,6 @@ int look_at(dl_phdr_info* object, size_t, void* state) {
   return 1;
 }
 
-// The linker's id of the object that has the passes: another one for every change of its code.
-const std::string& build_id() {
-  static const std::string id = [] {
-    Search search{reinterpret_cast<uintptr_t>(&build_id), ""};
-    ::dl_iterate_phdr(look_at, &search);
-    return search.id;
-  }();
-  return id;
-}
-
 // One for each folder: it counts once what is there. Never destroyed: a thread may compile when the
 // process ends.
 hal::DiskCache& cache() {
@@ -85,6 +75,15 @@ hal::DiskCache& cache() {
 }
 
 }  // namespace
+
+const std::string& build_id() {
+  static const std::string id = [] {
+    Search search{reinterpret_cast<uintptr_t>(&build_id), ""};
+    ::dl_iterate_phdr(look_at, &search);
+    return search.id;
+  }();
+  return id;
+}
 
 KeptPlan::KeptPlan(const stripe::Program& generic, const Pipeline& pipeline,
                    const HardwareModel& model) {

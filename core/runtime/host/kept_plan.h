@@ -14,6 +14,10 @@
 
 namespace stria {
 
+// The linker's id of the object that has the passes: another one for every change of its code; ""
+// if it has none.
+const std::string& build_id();
+
 // Device Stripe in the user's cache folder. Its key has all that it depends on: the program, the
 // pipeline as rendered, the model, and the build of the passes. Whatever is wrong with a file is a
 // miss.

@@ -281,6 +281,22 @@ std::string nearest_of(const Selection& selection) {
   return "";
 }
 
+std::vector<std::string> idle_names(const Selection& selection) {
+  std::vector<std::string> out;
+  if (selection.order.empty()) return out;  // then the failure says what is near
+  std::vector<std::string> plugins;
+  for (const DeviceVerdict& one : selection.devices) plugins.push_back(one.device.plugin);
+  for (const size_t t : selection.idle) {
+    const SelectorTerm& term = selection.selector.terms[t];
+    const bool known = std::any_of(plugins.begin(), plugins.end(), [&](const std::string& plugin) {
+      return means_plugin(term, plugin);
+    });
+    out.push_back(fmt::format("'{}' means no device here{}", term.to_string(),
+                              known ? "" : did_you_mean(term.plugin, plugins)));
+  }
+  return out;
+}
+
 bool asks_models(const DeviceSelector& selector) {
   return selector.automatic ||
          std::any_of(selector.terms.begin(), selector.terms.end(), [](const SelectorTerm& term) {
@@ -298,6 +314,12 @@ Selection select(const std::vector<DeviceFacts>& devices, const DeviceSelector& 
     out.devices.push_back(judge.verdict(devices[i]));
     ranks.push_back(judge.rank(devices[i]));
     if (out.devices[i].kept()) out.order.push_back(i);
+  }
+  for (size_t t = 0; t < selector.terms.size(); ++t) {
+    const SelectorTerm& term = selector.terms[t];
+    if (term.kind == Kind::device &&
+        std::none_of(devices.begin(), devices.end(), [&](auto& one) { return means(term, one); }))
+      out.idle.push_back(t);
   }
   std::stable_sort(out.order.begin(), out.order.end(), [&](size_t a, size_t b) {
     if (!selector.automatic) return ranks[a] < ranks[b];

@@ -64,6 +64,7 @@ struct Selection {
   DeviceSelector selector;
   std::vector<DeviceVerdict> devices;  // in the order of the facts
   std::vector<size_t> order;           // positions of those that are kept; the first is taken first
+  std::vector<size_t> idle;            // positions of terms whose name means no device here
 };
 
 // Does it run on the processor what is made for another device? Then whatever else is there is
@@ -80,6 +81,10 @@ STRIA_API Selection select(const std::vector<DeviceFacts>& devices, const Device
 // Why nothing is kept, with a line for each device: not_found if no name means any, else
 // unavailable, or unsupported if it is for the program alone. Ok if something is kept.
 STRIA_API Status check_any_kept(const Selection& selection);
+
+// "'acmee' means no device here, did you mean 'acme'?" for each name of a list that is idle where
+// others are not: nobody would see it otherwise.
+STRIA_API std::vector<std::string> idle_names(const Selection& selection);
 
 // ", did you mean 'gpu'?" of a name or a kind that means nothing there; "" if nothing is near.
 std::string nearest_of(const Selection& selection);

@@ -18,6 +18,15 @@
 namespace stria::sim {
 namespace {
 
+// Where the model speaks of the unit: "slides.json:24".
+std::string place_of(const HardwareModel& model, const ExecutionUnit& unit) {
+  const std::string at = "/exec_units/" + unit.name + "/";
+  for (auto field = model.origins().lower_bound(at);
+       field != model.origins().end() && field->first.starts_with(at); ++field)
+    if (!field->second.place.empty()) return field->second.place;
+  return model.name;
+}
+
 using stripe::Block;
 using stripe::RefDir;
 using stripe::Refinement;
@@ -493,7 +502,9 @@ class Lowering {
                                   const std::set<std::string>& fixed) {
     const ExecutionUnit& unit = *machine_.model().find_executor(machine_.groups()[group].unit);
     const cost::BlockWork work = cost::work_of(block, fixed);
-    STRIA_ASSIGN(const double cycles, cost::operation_cycles(unit, work));
+    const Result<double> known = cost::operation_cycles(unit, work);
+    if (!known.ok()) return known.status().with_context(place_of(machine_.model(), unit));
+    const double cycles = *known;
     const auto ticks = static_cast<double>(machine_.groups()[group].ticks_per_cycle);
     if (cycles * ticks + unit.overhead_cycles * ticks > kMostTicks)
       return make_error(StatusCode::out_of_range, "an operation on '{}' takes more than 2^53 ticks",

@@ -8,9 +8,9 @@
 namespace stria::conformance {
 namespace {
 
-constexpr std::string_view kOneSymbol =
-    "A plugin is a shared object that exports one symbol, stria_plugin_query; everything else "
-    "crosses in the tables declared here.";
+constexpr std::string_view kGuest =
+    "A plugin is a guest: it is loaded into the process of an application that it does not know, "
+    "beside other plugins.";
 
 // Makes the library's drivers come into the process, as listing devices does.
 using Wake = void (*)(void* library);
@@ -85,10 +85,11 @@ void add_library_company_cases(CaseMaker& maker) {
             'C',
             fmt::format("library.{}.{}{}", library.name, first ? "comes_first" : "comes_second",
                         mode == RTLD_GLOBAL ? "_for_all" : ""),
-            Level::robust, kOneSymbol, [&library, first, mode](Subject& subject) {
+            Level::robust, kGuest, [&library, first, mode](Subject& subject) {
               return beside(subject, library, first, mode);
             });
         c.place = Place::bare;
+        c.source = "guide/process.md";
         c.limit = std::chrono::seconds(120);
       }
 }

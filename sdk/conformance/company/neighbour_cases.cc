@@ -7,9 +7,9 @@
 namespace stria::conformance {
 namespace {
 
-constexpr std::string_view kOneSymbol =
-    "A plugin is a shared object that exports one symbol, stria_plugin_query; everything else "
-    "crosses in the tables declared here.";
+constexpr std::string_view kGuest =
+    "A plugin is a guest: it is loaded into the process of an application that it does not know, "
+    "beside other plugins.";
 
 // Whether the other plugin is well without this one. One that is not is no company to judge by.
 Status is_well_alone(const std::filesystem::path& directory) {
@@ -27,16 +27,17 @@ Status is_well_alone(const std::filesystem::path& directory) {
 void add_neighbour_cases(CaseMaker& maker) {
   for (const Neighbour& neighbour : neighbours_of(maker.directory))
     for (const Order& order : all_orders()) {
-      Case& c = maker.add(
-          'C', fmt::format("neighbour.{}.{}", neighbour.name, order.name), Level::robust,
-          kOneSymbol, [directory = neighbour.directory, &order](Subject& subject) -> Finding {
-            if (const Status alone = is_well_alone(directory); !alone.ok())
-              return Finding::skip(
-                  fmt::format("'{}' is not well alone: {}", directory.string(), alone.message()));
-            OtherPlugin other(directory);
-            return order.run(subject, other);
-          });
+      Case& c =
+          maker.add('C', fmt::format("neighbour.{}.{}", neighbour.name, order.name), Level::robust,
+                    kGuest, [directory = neighbour.directory, &order](Subject& subject) -> Finding {
+                      if (const Status alone = is_well_alone(directory); !alone.ok())
+                        return Finding::skip(fmt::format("'{}' is not well alone: {}",
+                                                         directory.string(), alone.message()));
+                      OtherPlugin other(directory);
+                      return order.run(subject, other);
+                    });
       c.place = Place::bare;
+      c.source = "guide/process.md";
       c.limit = std::chrono::seconds(180);
     }
 }

@@ -72,7 +72,9 @@ Status signal_failure(const Bench& bench, const Event& event, const Failure& fai
   for (std::string* text : {&given.message, &given.native_message, &given.place, &given.suggestion})
     std::fill(text->begin(), text->end(), '?');
   error = {};
-  if (given_back) return broken("event.signal released the error, which is its caller's");
+  if (given_back)
+    return broken_rule(rule_of(Slot::event_signal),
+                       "event.signal released the error, which is its caller's");
   return Status();
 }
 

@@ -273,7 +273,7 @@ void add_beside_cases(CaseMaker& maker) {
             maker, 'Q',
             fmt::format("beside.{}_beside_a_blocked_{}{}", name_of(op), name_of(blocked),
                         executors == 2 ? "_of_another_executor" : ""),
-            Level::robust, says::kStartsWhenAllDone,
+            Level::robust, says::kEventsAloneOrder,
             [op, blocked](const Bench& bench) -> Status {
               STRIA_ASSIGN(const Event gate, bench.subject().host_event());
               STRIA_ASSIGN(Trial waiting, Trial::start(bench, blocked, list_of(gate)));
@@ -289,7 +289,7 @@ void add_beside_cases(CaseMaker& maker) {
       }
   // Two chains through one executor, each held up for a while.
   add_bench_case(
-      maker, 'Q', "beside.two_chains_in_turn", Level::robust, says::kStartsWhenAllDone,
+      maker, 'Q', "beside.two_chains_in_turn", Level::robust, says::kEventsAloneOrder,
       [](const Bench& bench) -> Status {
         STRIA_ASSIGN(const Event a_gate, bench.subject().host_event());
         STRIA_ASSIGN(const Event b_gate, bench.subject().host_event());

@@ -34,7 +34,7 @@ Status has_duration(const Bench& bench, const Event& event, StatusCode expected,
   if (got.code() != expected)
     return broken("event.duration_ns gives '{}', not {}", got.to_string(), name_of(expected));
   if (!got.ok() && nanoseconds != kUnwritten)
-    return broken("event.duration_ns failed and wrote its output");
+    return broken_rule(Rule::no_output, "event.duration_ns failed and wrote its output");
   if (got.ok() && nanoseconds == kUnwritten)
     return broken("event.duration_ns says that it succeeded and wrote nothing");
   if (got.ok() && zero && nanoseconds != 0)
@@ -149,8 +149,10 @@ void add_done_cases(CaseMaker& maker) {
                      }
                      STRIA_SLOT(bench.subject(), event, duration_ns, open.event().get(), &second);
                      if (first != second)
-                       return broken("event.duration_ns gives {} and then {} of the same event",
-                                     first, second);
+                       return broken_rule(
+                           rule_of(Slot::event_duration_ns),
+                           "event.duration_ns gives {} and then {} of the same event", first,
+                           second);
                      return open.close();
                    });
 }

@@ -34,12 +34,14 @@ Status refuses(const Subject& subject, const Compiler& compiler, const std::stri
       subject.tables().compiler.build(compiler.get(), &params, nullptr, 0, &library, &event));
   if (at_once.code != STRIA_OK) {
     if (library || event)
-      return broken("compiler.build fails and has written its output parameters all the same");
+      return broken_rule(Rule::no_output,
+                         "compiler.build fails and has written its output parameters all the same");
     return expect_code(at_once, refusals(), "compiler.build of such a text");
   }
   if (!library || !event)
-    return broken("compiler.build says that it succeeded and gives no {}",
-                  library ? "event" : "library");
+    return broken_rule(rule_of(Slot::compiler_build),
+                       "compiler.build says that it succeeded and gives no {}",
+                       library ? "event" : "library");
   const Library held(library, subject.tables().library.release);
   const Event done(event, subject.tables().event.release);
   STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait_for_end(done));

@@ -299,7 +299,9 @@ Finding refused_as_a_whole(Subject& subject) {
   }
   STRIA_RETURN_IF_ERROR(expect_code(answer, {STRIA_INVALID_ARGUMENT},
                                     "executor.submit of a launch with an argument too few"));
-  if (written) return broken("executor.submit fails and has written its events all the same");
+  if (written)
+    return broken_rule(Rule::no_output,
+                       "executor.submit fails and has written its events all the same");
   STRIA_SLOT(subject, executor, drain, sums.built.executor.get(), uint64_t{20'000'000'000});
   return tensors.check_untouched(subject);
 }

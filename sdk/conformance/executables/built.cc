@@ -47,8 +47,9 @@ Result<Building> begin_build(const Subject& subject, const Compiler& compiler,
   STRIA_SLOT(subject, compiler, build, compiler.get(), &params, waits.data(), waits.size(),
              &library, &done);
   if (!library || !done)
-    return broken("compiler.build says that it succeeded and gives no {}",
-                  library ? "event" : "library");
+    return broken_rule(rule_of(Slot::compiler_build),
+                       "compiler.build says that it succeeded and gives no {}",
+                       library ? "event" : "library");
   return Building{Library(library, subject.tables().library.release),
                   Event(done, subject.tables().event.release, Slot::compiler_build)};
 }
@@ -65,7 +66,9 @@ Result<Kernel> prepare(const Subject& subject, const Executor& executor, const L
                        uint64_t index) {
   stria_kernel* kernel = nullptr;
   STRIA_SLOT(subject, executor, prepare, executor.get(), library.get(), index, &kernel);
-  if (!kernel) return broken("executor.prepare says that it succeeded and gives nothing");
+  if (!kernel)
+    return broken_rule(rule_of(Slot::executor_prepare),
+                       "executor.prepare says that it succeeded and gives nothing");
   return Kernel(kernel, subject.tables().kernel.release);
 }
 
@@ -179,7 +182,9 @@ Result<Event> submit(const Subject& subject, const Executor& executor, Launches&
   stria_event* done = nullptr;
   STRIA_SLOT(subject, executor, submit, executor.get(), list.data(), list.size(), waits.data(),
              waits.size(), each ? events.data() : nullptr, &done);
-  if (!done) return broken("executor.submit says that it succeeded and gives nothing");
+  if (!done)
+    return broken_rule(rule_of(Slot::executor_submit),
+                       "executor.submit says that it succeeded and gives nothing");
   Event out(done, subject.tables().event.release, Slot::executor_submit);
   if (each)
     for (stria_event* event : events) {
@@ -199,7 +204,9 @@ Result<Event> run_each(const Subject& subject, Launches& launches,
     const std::span<stria_event* const> now = last ? std::span(before) : waits;
     STRIA_SLOT(subject, kernel, run, launch->kernel, launch->arguments, launch->argument_count,
                now.data(), now.size(), &done);
-    if (!done) return broken("kernel.run says that it succeeded and gives nothing");
+    if (!done)
+      return broken_rule(rule_of(Slot::kernel_run),
+                         "kernel.run says that it succeeded and gives nothing");
     last = Event(done, subject.tables().event.release, Slot::kernel_run);
   }
   return last;

@@ -17,12 +17,12 @@ constexpr std::string_view kOrder =
     "whole part.";
 constexpr std::string_view kArguments =
     "Out and inout arguments in printed order, then in arguments in printed order.";
-constexpr std::string_view kName = "the refinement's name in the block of `prologue` or `main`";
+constexpr std::string_view kDirection = "the refinement's: in, out or inout";
 constexpr std::string_view kBytes = "least bytes that must lie behind the argument's offset";
 constexpr std::string_view kOverlap =
     "Outputs only: positions of the inputs whose memory this output may overlap.";
-constexpr std::string_view kSink =
-    "Receives kernels: called zero or more times before the slot returns.";
+constexpr std::string_view kState =
+    "A sink, a callback, a body and a task get the `state` that was given with them.";
 
 const std::vector<Form>& programs() {
   static const std::vector<Form> all = {
@@ -368,7 +368,7 @@ void add_kernel_list_cases(CaseMaker& maker) {
   };
   add("order", kOrder, check_order);
   add("arguments", kArguments, check_arguments);
-  add("directions", kName, check_directions);
+  add("directions", kDirection, check_directions);
   add("bytes", kBytes, [](const Listed& kernels) { return check_bytes(kernels, false); });
   add("overlaps", kOverlap, check_overlaps);
   add_executable_case(maker, "kernels.bytes_of_all_that_is_touched", Level::right, kBytes,
@@ -379,8 +379,8 @@ void add_kernel_list_cases(CaseMaker& maker) {
                       });
   add_executable_case(maker, "kernels.listed_twice", Level::right, kOrder, listed_twice);
   add_executable_case(maker, "kernels.interpreted_is_said", Level::right,
-                      "Interpretation is slow, so the host shows it.", interpreted_is_said);
-  add_executable_case(maker, "kernels.sink_gets_its_state", Level::right, kSink,
+                      "Empty: code of the plugin's own does.", interpreted_is_said);
+  add_executable_case(maker, "kernels.sink_gets_its_state", Level::right, kState,
                       sink_gets_its_state);
   add_executable_case(maker, "kernels.structs_have_sizes", Level::right,
                       "Every struct starts with `size`, sizeof the struct as its maker compiled it",

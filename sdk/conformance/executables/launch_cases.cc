@@ -20,10 +20,7 @@ constexpr std::string_view kPointers =
 constexpr std::string_view kReleased =
     "A handle stays usable by work in flight after its release: releasing never waits and never "
     "cancels.";
-constexpr std::string_view kOrder =
-    "An executor is one stream of work; work on different executors, and unrelated work on one, "
-    "may "
-    "overlap: events alone order it.";
+constexpr std::string_view kLaunch = "Launches the kernel on its executor.";
 constexpr std::string_view kOverlap =
     "Outputs only: positions of the inputs whose memory this output may overlap.";
 
@@ -329,7 +326,7 @@ Finding chain(Subject& subject) {
 }  // namespace
 
 void add_launch_cases(CaseMaker& maker) {
-  add_executable_case(maker, "run.again_and_again", Level::right, kOrder, runs);
+  add_executable_case(maker, "run.again_and_again", Level::right, kLaunch, runs);
   add_executable_case(maker, "run.starts_after_its_waits", Level::right, kWaits,
                       starts_after_its_waits);
   add_executable_case(maker, "run.waits_for_many", Level::right, kWaits, waits_for_many);
@@ -350,7 +347,7 @@ void add_launch_cases(CaseMaker& maker) {
         [gone = gone](Subject& subject) { return released_in_flight(subject, gone); });
   add_executable_case(maker, "run.given_back_at_once", Level::robust, kReleased,
                       given_back_at_once);
-  add_executable_case(maker, "run.in_one_buffer", Level::right, kOrder, in_one_buffer);
+  add_executable_case(maker, "run.in_one_buffer", Level::right, kLaunch, in_one_buffer);
   for (const int64_t apart : {0, 1, 5})
     add_executable_case(maker, fmt::format("run.inputs_{}_elements_apart", apart),
                         apart == 0 ? Level::right : Level::robust, "read only",

@@ -12,7 +12,9 @@ namespace {
 
 constexpr std::string_view kAnyThread =
     "may be called from any thread at any time, also at once on one handle";
-constexpr std::string_view kBuild = "Starts to compile and returns at once.";
+constexpr std::string_view kBuild =
+    "A program that the plugin's pipeline has made becomes code, or fails with STRIA_UNSUPPORTED "
+    "and what of it is not supported.";
 
 // Builds R = A + B of these counts with one compiler, all at once, and runs each.
 Status build_at_once(const Subject& subject, const Compiler& compiler,

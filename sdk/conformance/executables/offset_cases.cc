@@ -7,7 +7,9 @@
 namespace stria::conformance {
 namespace {
 
-constexpr std::string_view kOffset = "bytes; a multiple of the element size";
+constexpr std::string_view kOffset =
+    "An argument is the whole tensor that the refinement names in its part: element 0 of that "
+    "tensor lies at the argument's offset.";
 
 // Each offset in turn for one of the three tensors while the others begin with their buffers, and
 // for all of them.

@@ -25,7 +25,9 @@ Finding bad_index(Subject& subject, uint64_t (*index)(uint64_t count)) {
   STRIA_RETURN_IF_ERROR(expect_code(
       answer, {STRIA_INVALID_ARGUMENT, STRIA_OUT_OF_RANGE, STRIA_NOT_FOUND},
       fmt::format("executor.prepare of kernel {} of {}", asked, sums.built.infos.size())));
-  if (kernel) return broken("executor.prepare fails and has written its output all the same");
+  if (kernel)
+    return broken_rule(Rule::no_output,
+                       "executor.prepare fails and has written its output all the same");
   // It is as good as before.
   STRIA_ASSIGN(const SumTensors tensors, sums.tensors(subject, 1));
   STRIA_ASSIGN(const Event done, run_sum(subject, sums, tensors));
@@ -107,7 +109,9 @@ Finding refuses(Subject& subject, const std::function<void(Call&)>& spoil) {
         call.kernel, pointers.data(), pointers.size(), nullptr, 0, &done));
     const Event held(done, subject.tables().event.release);
     STRIA_RETURN_IF_ERROR(expect_code(answer, {STRIA_INVALID_ARGUMENT}, "kernel.run"));
-    if (done) return broken("kernel.run fails and has written its event all the same");
+    if (done)
+      return broken_rule(Rule::no_output,
+                         "kernel.run fails and has written its event all the same");
   }
   // What is right still runs.
   STRIA_ASSIGN(const Event done, run_sum(subject, sums, tensors));

@@ -47,7 +47,9 @@ Result<Event> AsyncWork::begin_build(std::span<stria_event* const> waits) {
   STRIA_RETURN_IF_ERROR(
       Subject::failure(slot_, work_->tables().compiler.build(compiler_.get(), &params, waits.data(),
                                                              waits.size(), &library, &done)));
-  if (!library || !done) return broken("compiler.build says that it succeeded and gives nothing");
+  if (!library || !done)
+    return broken_rule(rule_of(Slot::compiler_build),
+                       "compiler.build says that it succeeded and gives nothing");
   library_ = Library(library, work_->tables().library.release);
   return Event(done, work_->tables().event.release, slot_);
 }
@@ -60,7 +62,9 @@ Result<Event> AsyncWork::begin_run(std::span<stria_event* const> waits) {
   STRIA_RETURN_IF_ERROR(Subject::failure(
       slot_, work_->tables().kernel.run(launch.kernel, launch.arguments, launch.argument_count,
                                         waits.data(), waits.size(), &done)));
-  if (!done) return broken("kernel.run says that it succeeded and gives nothing");
+  if (!done)
+    return broken_rule(rule_of(Slot::kernel_run),
+                       "kernel.run says that it succeeded and gives nothing");
   Event out(done, work_->tables().event.release, slot_);
   STRIA_RETURN_IF_ERROR(work_->flush(loaded_.executor));
   return out;

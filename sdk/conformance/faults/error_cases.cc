@@ -19,12 +19,21 @@ constexpr std::string_view kOwned =
     "Made by either side, owned by who receives it, who calls error->release(error) once.";
 constexpr std::string_view kCause = "owned by this error; NULL if none";
 
+constexpr std::string_view kOpenAfter =
+    "STRIA_DEADLINE_EXCEEDED if it is still open after timeout_ns (UINT64_MAX: no limit, 0: just "
+    "look).";
+constexpr std::string_view kWhileOpen = "STRIA_FAILED_PRECONDITION while it is open.";
+constexpr std::string_view kTooEarly =
+    "The library's other slots return STRIA_FAILED_PRECONDITION until `done` is, and its failure "
+    "afterwards if it failed.";
+
 // A way to get an error. What it needs is gone when the error has come.
 struct Way {
   const char* name;
   stria_code code;
   const char* names;  // what its message has to name; "" for nothing in particular
   Result<stria_error*> (*provoke)(Subject& subject, const DeviceWork& work);
+  std::string_view sentence;  // what asks for the code
 };
 
 Result<stria_error*> unknown_device(Subject& subject, const DeviceWork& work) {
@@ -155,21 +164,31 @@ Result<stria_error*> wrong_arguments(Subject& subject, const DeviceWork& work) {
 }
 
 const Way kWays[] = {
-    {"unknown_device", STRIA_NOT_FOUND, "no-such-device", unknown_device},
-    {"no_memory", STRIA_OUT_OF_MEMORY, "1152921504606846976", no_memory},
-    {"no_such_memory", STRIA_NOT_FOUND, "no-such-memory", no_such_memory},
-    {"no_such_pass", STRIA_NOT_FOUND, "no_such_pass", no_pass},
-    {"just_look", STRIA_DEADLINE_EXCEEDED, "", wait_too_short<0>},
-    {"wait_of_a_millisecond", STRIA_DEADLINE_EXCEEDED, "", wait_too_short<1'000'000>},
-    {"drain_of_a_millisecond", STRIA_DEADLINE_EXCEEDED, "", drain_too_short},
-    {"status_while_open", STRIA_FAILED_PRECONDITION, "", status_while_open},
-    {"duration_while_open", STRIA_FAILED_PRECONDITION, "", duration_while_open},
-    {"signalled_twice", STRIA_FAILED_PRECONDITION, "", signalled_twice},
-    {"kernels_too_early", STRIA_FAILED_PRECONDITION, "", kernels_too_early},
-    {"source_too_early", STRIA_FAILED_PRECONDITION, "", source_too_early},
-    {"failed_work", STRIA_DATA_LOSS, "tape 19 was torn", failed_work},
-    {"released_unsignalled", STRIA_CANCELLED, "", released_unsignalled},
-    {"wrong_arguments", STRIA_INVALID_ARGUMENT, "", wrong_arguments}};
+    {"unknown_device", STRIA_NOT_FOUND, "no-such-device", unknown_device,
+     "a name or device that is not there"},
+    {"no_memory", STRIA_OUT_OF_MEMORY, "1152921504606846976", no_memory,
+     "or STRIA_OUT_OF_MEMORY with the bytes asked for and the bytes free."},
+    {"no_such_memory", STRIA_NOT_FOUND, "no-such-memory", no_such_memory,
+     "STRIA_NOT_FOUND: the device has no buffers in a memory unit of that name."},
+    {"no_such_pass", STRIA_NOT_FOUND, "no_such_pass", no_pass,
+     "STRIA_NOT_FOUND for a pass it does not have."},
+    {"just_look", STRIA_DEADLINE_EXCEEDED, "", wait_too_short<0>, kOpenAfter},
+    {"wait_of_a_millisecond", STRIA_DEADLINE_EXCEEDED, "", wait_too_short<1'000'000>, kOpenAfter},
+    {"drain_of_a_millisecond", STRIA_DEADLINE_EXCEEDED, "", drain_too_short,
+     "STRIA_DEADLINE_EXCEEDED after timeout_ns (UINT64_MAX: no limit)."},
+    {"status_while_open", STRIA_FAILED_PRECONDITION, "", status_while_open, kWhileOpen},
+    {"duration_while_open", STRIA_FAILED_PRECONDITION, "", duration_while_open, kWhileOpen},
+    {"signalled_twice", STRIA_FAILED_PRECONDITION, "", signalled_twice,
+     "A second call is STRIA_FAILED_PRECONDITION."},
+    {"kernels_too_early", STRIA_FAILED_PRECONDITION, "", kernels_too_early, kTooEarly},
+    {"source_too_early", STRIA_FAILED_PRECONDITION, "", source_too_early, kTooEarly},
+    {"failed_work", STRIA_DATA_LOSS, "tape 19 was torn", failed_work,
+     "its event fails with the same error (that of the first failed one in list order), after all "
+     "waits are over"},
+    {"released_unsignalled", STRIA_CANCELLED, "", released_unsignalled,
+     "A host event that is released unsignalled fails with STRIA_CANCELLED."},
+    {"wrong_arguments", STRIA_INVALID_ARGUMENT, "", wrong_arguments,
+     "Wrong argument counts and offsets beyond a buffer's end are STRIA_INVALID_ARGUMENT."}};
 
 // The error, or why there is none.
 Result<stria_error*> provoked(Subject& subject, const Way& way, Finding& skip) {
@@ -218,12 +237,12 @@ std::string fault_of_all(const stria_error* error) {
 
 struct Check {
   const char* name;
-  std::string_view sentence;
+  std::string_view sentence;                                            // "": that of the way
   Status (*run)(Subject& subject, const Way& way, stria_error* error);  // releases it
 };
 
 const Check kChecks[] = {
-    {"code", "Kinds of failure: what the receiver may do about it.",
+    {"code", "",
      [](Subject&, const Way& way, stria_error* error) -> Status {
        const stria_code code = error->code;
        const std::string message(hal::view_of(error->message));
@@ -307,7 +326,8 @@ void add_error_cases(CaseMaker& maker) {
     for (const Way& way : kWays) {
       if (std::string_view(check.name) == "message" && way.names[0] == '\0') continue;
       Case& c = maker.add('F', fmt::format("error.{}.{}", check.name, way.name), Level::robust,
-                          check.sentence, [&check, &way](Subject& subject) -> Finding {
+                          check.sentence.empty() ? way.sentence : check.sentence,
+                          [&check, &way](Subject& subject) -> Finding {
                             Finding skip;
                             STRIA_ASSIGN(stria_error * error, provoked(subject, way, skip));
                             if (!error) return skip;

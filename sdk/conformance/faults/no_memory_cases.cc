@@ -307,7 +307,8 @@ Finding bears_no_memory(Subject& subject, const Piece& piece) {
   home.driver.reset();
   const std::string taken = home.host->taken(2000);
   if (!taken.empty())
-    return broken("after driver.shutdown the plugin still holds {} of the host's", taken);
+    return broken_rule(Rule::leaves_nothing,
+                       "after driver.shutdown the plugin still holds {} of the host's", taken);
   return {};
 }
 

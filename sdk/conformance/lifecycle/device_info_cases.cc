@@ -101,7 +101,7 @@ const InfoCase kCases[] = {
        if (device.id.empty()) return broken("a device has no id");
        return check_text("id", device.id, 256);
      }},
-    {"has_a_name", "for people: \"Acme 300 rev B, 16 cores\"",
+    {"has_a_name", "for people, on one line: \"Acme 300 rev B, 16 cores\"",
      [](const Subject&, const RawInfo& device) -> Status {
        if (device.name.empty()) return broken("the device {} has no name", device.id);
        return check_text("name", device.name, 1024);
@@ -201,23 +201,28 @@ void add_device_info_cases(CaseMaker& maker) {
            })
       .place = Place::bare;
   maker
-      .add('E', "device.one_is_available", Level::loads, "1: open works",
-           [](Subject& subject) -> Finding {
-             STRIA_ASSIGN(const std::vector<RawInfo> devices, all_infos(subject, false));
-             for (const RawInfo& device : devices)
-               if (device.available == 1) return {};
-             // Nothing else of the suite would have tried anything.
-             return broken("none of {} devices is available: there is nothing to judge",
-                           devices.size());
-           })
+      .add(
+          'E', "device.one_is_available", Level::loads,
+          "The plugin lists one device at least that is available: without one there is nothing to "
+          "judge.",
+          [](Subject& subject) -> Finding {
+            STRIA_ASSIGN(const std::vector<RawInfo> devices, all_infos(subject, false));
+            for (const RawInfo& device : devices)
+              if (device.available == 1) return {};
+            // Nothing else of the suite would have tried anything.
+            return broken("none of {} devices is available: there is nothing to judge",
+                          devices.size());
+          })
       .place = Place::bare;
+  maker.out.back().source = "guide/conformance.md";
   maker
       .add('E', "open_device.is_the_one_that_was_asked_for", Level::right,
            "Opens the device with that id.",
            [](Subject& subject) -> Finding {
              STRIA_ASSIGN(const std::vector<RawInfo> devices, all_infos(subject, true));
              if (devices.size() != 1)
-               return broken("device.info calls the sink {} times, not once", devices.size());
+               return broken_rule(Rule::sink_once, "device.info calls the sink {} times, not once",
+                                  devices.size());
              const hal::DeviceInfo& asked = subject.device_info();
              if (devices[0].id != asked.id)
                return broken("opened by the id '{}' the device says that it is '{}'", asked.id,
@@ -226,18 +231,20 @@ void add_device_info_cases(CaseMaker& maker) {
                return broken("listed as of the kind '{}' the open device is of '{}'", asked.kind,
                              devices[0].kind);
              if (devices[0].available != 1)
-               return broken("the open device says that it is not available");
+               return broken_rule(Rule::available, "the open device says that it is not available");
              return {};
            })
       .place = Place::bare;
   maker
-      .add('E', "open_device.same_info_1000_times", Level::right, "The sink is called once.",
+      .add('E', "open_device.same_info_1000_times", Level::right,
+           "While the device is open the info stays the same.",
            [](Subject& subject) -> Finding {
              STRIA_ASSIGN(const std::vector<RawInfo> first, all_infos(subject, true));
              for (int i = 1; i < 1000; ++i) {
                STRIA_ASSIGN(const std::vector<RawInfo> again, all_infos(subject, true));
                if (again.size() != 1)
-                 return broken("device.info calls the sink {} times, not once", again.size());
+                 return broken_rule(Rule::sink_once,
+                                    "device.info calls the sink {} times, not once", again.size());
                if (first.empty() || again[0].id != first[0].id || again[0].name != first[0].name ||
                    again[0].properties != first[0].properties ||
                    again[0].memory_bytes != first[0].memory_bytes)

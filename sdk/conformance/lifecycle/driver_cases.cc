@@ -35,7 +35,8 @@ struct Life {
     driver.reset();
     const std::string taken = host->taken(2000);
     if (taken.empty()) return Status();
-    return broken("after driver.shutdown the plugin still holds {} of this host's", taken);
+    return broken_rule(Rule::leaves_nothing,
+                       "after driver.shutdown the plugin still holds {} of this host's", taken);
   }
 };
 

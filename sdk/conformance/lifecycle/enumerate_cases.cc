@@ -19,8 +19,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::string_view kStableOrder =
     "Every device there could be, in a stable order, unavailable ones with the reason.";
 constexpr std::string_view kNothingKept = "No device is opened, nothing is kept; under 50 ms.";
-constexpr std::string_view kSink =
-    "Receives devices: called zero or more times before the slot returns.";
+constexpr std::string_view kState =
+    "A sink, a callback, a body and a task get the `state` that was given with them.";
 
 Case& add(CaseMaker& maker, std::string_view name, Level level, std::string_view sentence,
           std::function<Finding(Subject&)> run) {
@@ -219,7 +219,7 @@ void add_enumerate_cases(CaseMaker& maker) {
           return broken("one process lists {}, the next {}", lists[0], lists[1]);
         return {};
       });
-  add(maker, "list.sink_gets_its_state", Level::loads, kSink, [](Subject& subject) -> Finding {
+  add(maker, "list.sink_gets_its_state", Level::loads, kState, [](Subject& subject) -> Finding {
     STRIA_RETURN_IF_ERROR(subject.begin());
     struct State {
       void* self = nullptr;
@@ -243,7 +243,9 @@ void add_enumerate_cases(CaseMaker& maker) {
           },
           &state);
       if (foreign > 0) return broken("it calls the sink {} times with another state", foreign);
-      if (state.null > 0) return broken("it calls the sink {} times with nothing", state.null);
+      if (state.null > 0)
+        return broken_rule(Rule::sink_devices, "it calls the sink {} times with nothing",
+                           state.null);
     }
     if (states[0].calls != states[1].calls)
       return broken("it lists {} devices, then {}", states[0].calls, states[1].calls);

@@ -43,9 +43,12 @@ Finding ends_with(Subject& subject, Stage stage,
   if (exited && WEXITSTATUS(end.wait_status) == kNotSoFar + 1)
     return Finding::unsupported(end.said);
   if (exited && WEXITSTATUS(end.wait_status) == kNotSoFar) return broken("{}", end.said);
-  if (!exited || WEXITSTATUS(end.wait_status) != code)
-    return broken("a process that leaves with {} ({}) {}{}", code, name_of(stage), words_for(end),
-                  end.printed.empty() ? "" : "; it prints '" + shown_name(end.printed, 300) + "'");
+  if (!exited || WEXITSTATUS(end.wait_status) != code) {
+    const Status status =
+        broken("a process that leaves with {} ({}) {}{}", code, name_of(stage), words_for(end),
+               end.printed.empty() ? "" : "; it prints '" + shown_name(end.printed, 300) + "'");
+    return end.in_time ? with_rule(status, Rule::keeps_process) : status;
+  }
   return {};
 }
 

@@ -8,6 +8,8 @@ namespace stria::conformance {
 namespace {
 
 constexpr std::string_view kOpens = "Opens the device with that id.";
+constexpr std::string_view kOpenAlready =
+    "It may be open already: each opening is a device of its own.";
 constexpr std::string_view kNotFound = "a name or device that is not there";
 constexpr std::string_view kOptions = "`options` is a JSON object, \"{}\" if none.";
 
@@ -75,7 +77,9 @@ Finding minds_options(Subject& subject, const std::string& options) {
                                      hal::to_c(options), &raw));
     if (!status.ok() && raw)
       return broken("driver.open fails ({}) and gives a device", status.message());
-    if (status.ok() && !raw) return broken("driver.open says that it succeeded and gives nothing");
+    if (status.ok() && !raw)
+      return broken_rule(rule_of(Slot::driver_open),
+                         "driver.open says that it succeeded and gives nothing");
     if (!status.ok() && status.code() != StatusCode::invalid_argument &&
         status.code() != StatusCode::unsupported && status.code() != StatusCode::not_found &&
         status.code() != StatusCode::out_of_range)
@@ -113,7 +117,7 @@ void add_options_cases(CaseMaker& maker) {
 // ---- several open devices
 
 void add_several_cases(CaseMaker& maker) {
-  add(maker, "open.one_device_twice", Level::right, kOpens, [](Subject& subject) -> Finding {
+  add(maker, "open.one_device_twice", Level::right, kOpenAlready, [](Subject& subject) -> Finding {
     const std::string& id = subject.device_info().id;
     STRIA_ASSIGN(Device second, subject.open_device(subject.driver(), id));
     STRIA_RETURN_IF_ERROR(work_round(DeviceWork(subject.tables(), second.get()), 1));
@@ -121,7 +125,7 @@ void add_several_cases(CaseMaker& maker) {
     second.reset();
     return work_round(DeviceWork(subject), 3);
   });
-  add(maker, "open.one_device_twice_and_end_the_first", Level::right, kOpens,
+  add(maker, "open.one_device_twice_and_end_the_first", Level::right, kOpenAlready,
       [](Subject& subject) -> Finding {
         const std::string& id = subject.device_info().id;
         STRIA_ASSIGN(Device first, subject.open_device(subject.driver(), id));
@@ -130,7 +134,7 @@ void add_several_cases(CaseMaker& maker) {
         first.reset();
         return work_round(DeviceWork(subject.tables(), second.get()), 2);
       });
-  add(maker, "open.one_device_20_times_at_once", Level::robust, kOpens,
+  add(maker, "open.one_device_20_times_at_once", Level::robust, kOpenAlready,
       [](Subject& subject) -> Finding {
         std::vector<Device> devices;
         for (int i = 0; i < 20; ++i) {

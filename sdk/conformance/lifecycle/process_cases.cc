@@ -65,7 +65,7 @@ const Fact kFacts[] = {
     {"outputs_folder_user_and_limits", kStays,
      [](const Facts& before, const Facts& after) {
        const std::string text = before.process.state.changed_to(after.process.state);
-       return text.empty() ? "" : "it " + text;
+       return text;
      }},
     {"signal_handlers", kHandlers,
      [](const Facts& before, const Facts& after) -> std::string {

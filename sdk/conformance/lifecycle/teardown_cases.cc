@@ -144,7 +144,8 @@ void add_teardown_cases(CaseMaker& maker) {
             program_round(DeviceWork(subject.tables(), device.get()), program, i));
       }
       if (const std::string taken = host.taken(2000); !taken.empty())
-        return broken("after driver.shutdown the plugin still holds {} of the host's", taken);
+        return broken_rule(Rule::leaves_nothing,
+                           "after driver.shutdown the plugin still holds {} of the host's", taken);
     }
     return {};
   });

@@ -17,7 +17,7 @@ void add_size_cases(CaseMaker& maker) {
   for (const uint64_t bytes :
        {1,   2,   3,   4,   7,    8,    15,   16,   17,     31,     63,        64,       65,
         127, 255, 256, 257, 1000, 4095, 4096, 4097, 65'535, 65'537, 1'048'575, 1'048'577})
-    add_bench_case(maker, 'M', fmt::format("size.{}", bytes), Level::right, says::kUnmap,
+    add_bench_case(maker, 'M', fmt::format("size.{}", bytes), Level::right, says::kAllocate,
                    [bytes](const Bench& bench) -> Status {
                      const Bytes contents = pattern(bytes, static_cast<uint32_t>(bytes));
                      STRIA_ASSIGN(const Buffer buffer, bench.buffer(contents));
@@ -31,7 +31,10 @@ void add_size_cases(CaseMaker& maker) {
 void add_zero_case(
     CaseMaker& maker, std::string_view name,
     std::function<Status(const Bench&, const Buffer& none, const Buffer& some)> run) {
-  add_bench_case(maker, 'M', fmt::format("zero.{}", name), Level::right, says::kZeroIsLegal,
+  // Of a buffer or of work.
+  const bool of_buffer = name == "allocate" || name == "many";
+  add_bench_case(maker, 'M', fmt::format("zero.{}", name), Level::right,
+                 of_buffer ? says::kZeroIsLegal : says::kNoBytes,
                  [run = std::move(run)](const Bench& bench) -> Status {
                    const Bytes contents = pattern(64, 3);
                    STRIA_ASSIGN(const Buffer none, bench.subject().allocate(0));

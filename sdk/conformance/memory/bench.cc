@@ -50,7 +50,9 @@ Result<Event> Bench::copy(const Buffer& source, uint64_t source_offset, const Bu
 Result<Event> Bench::end_of(const Event& event) const {
   stria_event* end = nullptr;
   STRIA_SLOT(*subject_, event, end, event.get(), &end);
-  if (!end) return broken("event.end says that it succeeded and gives nothing");
+  if (!end)
+    return broken_rule(rule_of(Slot::event_end),
+                       "event.end says that it succeeded and gives nothing");
   return Event(end, subject_->tables().event.release, Slot::event_end);
 }
 

@@ -30,7 +30,8 @@ Status try_map(const Bench& bench, MapMode mode, uint64_t size, uint64_t offset,
     std::copy(written.begin(), written.end(), at(contents, offset));
   }
   STRIA_RETURN_IF_ERROR(mapped.end());
-  return bench.holds(buffer, contents, what + ": the buffer after its unmap");
+  const Status after = bench.holds(buffer, contents, what + ": the buffer after its unmap");
+  return mode == MapMode::read ? after : with_rule(after, rule_of(Slot::buffer_unmap));
 }
 
 void add_range_cases(CaseMaker& maker) {
@@ -183,7 +184,8 @@ Status try_several(const Bench& bench, size_t count, Order order, bool all_modes
     for (size_t k = 0; k < i; ++k) {
       const std::span<const std::byte> other = mappings[k].memory();
       if (mine.data() < other.data() + other.size() && other.data() < mine.data() + mine.size())
-        return broken("mappings {} and {} of one buffer, side by side, share memory", k, i);
+        return broken_rule(rule_of(Slot::buffer_map_current),
+                           "mappings {} and {} of one buffer, side by side, share memory", k, i);
     }
     if (modes[i] == MapMode::current)
       STRIA_RETURN_IF_ERROR(mappings[i].holds(std::span(contents).subspan(begins[i], mine.size()),
@@ -276,16 +278,14 @@ void add_reader_cases(CaseMaker& maker) {
                  });
   // What the device writes while the host still looks at what it has read stays.
   add_bench_case(maker, 'M', "map.read.takes_nothing_back", Level::right,
-                 "it costs a copy, and undoes what the device has written since.",
-                 [](const Bench& bench) -> Status {
+                 sentence_of(MapMode::read), [](const Bench& bench) -> Status {
                    STRIA_ASSIGN(const Buffer buffer, bench.buffer(pattern(300, 53)));
                    STRIA_ASSIGN(Mapped reader, map_now(bench, MapMode::read, buffer, 0, 300));
                    STRIA_RETURN_IF_ERROR(bench.finish(bench.fill(buffer, 300, 6)));
                    STRIA_RETURN_IF_ERROR(reader.end());
                    return bench.holds(buffer, bytes_of(300, 6),
                                       "a buffer that was filled while it was mapped by map_read");
-                 })
-      .source = "guide/slots/buffer.map_read.md";
+                 });
 }
 
 }  // namespace

@@ -45,13 +45,17 @@ Result<Mapped> Mapped::make(const Bench& bench, MapMode mode, const Buffer& buff
                         : mode == MapMode::discard
                             ? call(Slot::buffer_map_discard, table.map_discard)
                             : call(Slot::buffer_map_read, table.map_read));
-  if (!done) return broken("map_{} says that it succeeded and gives no event", name_of(mode));
-  Event ready(done, subject.tables().event.release,
-              mode == MapMode::current   ? Slot::buffer_map_current
-              : mode == MapMode::discard ? Slot::buffer_map_discard
-                                         : Slot::buffer_map_read);
+  const Slot made_by = mode == MapMode::current   ? Slot::buffer_map_current
+                       : mode == MapMode::discard ? Slot::buffer_map_discard
+                                                  : Slot::buffer_map_read;
+  if (!done)
+    return broken_rule(rule_of(made_by), "map_{} says that it succeeded and gives no event",
+                       name_of(mode));
+  Event ready(done, subject.tables().event.release, made_by);
   if (!memory && bytes > 0)
-    return broken("map_{} of {} bytes at {} gives no address", name_of(mode), bytes, offset);
+    // Of all modes: the address comes at once.
+    return broken_rule(rule_of(Slot::buffer_map_current),
+                       "map_{} of {} bytes at {} gives no address", name_of(mode), bytes, offset);
   return Mapped(bench, buffer, static_cast<std::byte*>(memory), bytes, std::move(ready));
 }
 
@@ -82,7 +86,9 @@ void Mapped::write(std::span<const std::byte> contents) const {
 Result<Event> Mapped::unmap() {
   stria_event* done = nullptr;
   STRIA_SLOT(*subject_, buffer, unmap, std::exchange(buffer_, nullptr), data_, &done);
-  if (!done) return broken("buffer.unmap says that it succeeded and gives no event");
+  if (!done)
+    return broken_rule(rule_of(Slot::buffer_unmap),
+                       "buffer.unmap says that it succeeded and gives no event");
   return Event(done, subject_->tables().event.release, Slot::buffer_unmap);
 }
 

@@ -10,6 +10,8 @@ inline constexpr std::string_view kAllocate =
     "Memory of this buffer alone, with undefined contents, or STRIA_OUT_OF_MEMORY with the bytes "
     "asked for and the bytes free.";
 inline constexpr std::string_view kZeroIsLegal = "0 is legal";
+inline constexpr std::string_view kNoBytes =
+    "Work of 0 bytes is legal, and waits as any other does.";
 inline constexpr std::string_view kNothingWritten =
     "On failure no output parameter has been written.";
 inline constexpr std::string_view kCopy =

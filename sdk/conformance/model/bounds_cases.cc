@@ -30,6 +30,9 @@ constexpr double kMemoryFactor = 8;
 constexpr std::string_view kUnits =
     "Numbers that no machine has are a slip of a unit, as bytes where KiB are asked for.";
 
+constexpr std::string_view kSays =
+    "It says at least one memory unit with a size, and at least one execution unit.";
+
 constexpr std::string_view kProperties =
     "What the device says of itself as an overlay over the kind's hardware model: a JSON object "
     "with that schema's keys";
@@ -37,15 +40,16 @@ constexpr std::string_view kProperties =
 using Check = std::function<Status(const HardwareModel&)>;
 
 // Two cases: the file's model, and that model completed by the open device.
-void add(CaseMaker& maker, const std::string& kind, std::string_view name, const Check& check) {
-  Case& of_file = maker.add('H', fmt::format("{}.file.{}", kind, name), Level::loads, kUnits,
+void add(CaseMaker& maker, const std::string& kind, std::string_view name, const Check& check,
+         std::string_view sentence = kUnits) {
+  Case& of_file = maker.add('H', fmt::format("{}.file.{}", kind, name), Level::loads, sentence,
                             [kind, check](Subject& subject) -> Finding {
                               STRIA_ASSIGN(const HardwareModel model, model_of(subject, kind));
                               return check(model);
                             });
   of_file.place = Place::bare;
   of_file.source = "guide/hardware_model.md";
-  Case& of_device = maker.add('H', fmt::format("{}.device.{}", kind, name), Level::right, kUnits,
+  Case& of_device = maker.add('H', fmt::format("{}.device.{}", kind, name), Level::right, sentence,
                               [kind, check](Subject& subject) -> Finding {
                                 STRIA_ASSIGN(const auto model, reported_model(subject, kind));
                                 if (!model) return Finding::skip("the device is of another kind");
@@ -158,12 +162,16 @@ bool is_power_of_two(int64_t number) {
   return number > 0 && std::has_single_bit(static_cast<uint64_t>(number));
 }
 
+Status no_size(const std::string& what, int64_t bytes, int64_t most) {
+  const Status status = broken("{} is {}; powers of two up to {} are likely", what, bytes, most);
+  return is_power_of_two(bytes) ? status : with_rule(status, Rule::powers_of_two);
+}
+
 Status vectors(const HardwareModel& model) {
   for (const ExecutionUnit& unit : model.executors)
     if (unit.vector_bytes != 0 &&
         (!is_power_of_two(unit.vector_bytes) || unit.vector_bytes > kMostVectorBytes))
-      return broken("{}.vector_bytes is {}; powers of two up to {} are likely", unit.name,
-                    unit.vector_bytes, kMostVectorBytes);
+      return no_size(unit.name + ".vector_bytes", unit.vector_bytes, kMostVectorBytes);
   return Status();
 }
 
@@ -171,8 +179,7 @@ Status lines(const HardwareModel& model) {
   for (const MemoryUnit& unit : model.memories)
     if (unit.line_bytes != 0 &&
         (!is_power_of_two(unit.line_bytes) || unit.line_bytes > kMostLineBytes))
-      return broken("{}.line_bytes is {}; powers of two up to {} are likely", unit.name,
-                    unit.line_bytes, kMostLineBytes);
+      return no_size(unit.name + ".line_bytes", unit.line_bytes, kMostLineBytes);
   return Status();
 }
 
@@ -215,8 +222,8 @@ Status has_main_memory(const HardwareModel& model) {
 
 void add_bounds_cases(CaseMaker& maker, const std::string& kind) {
   add_reads(maker, kind);
-  add(maker, kind, "says_something", says_something);
-  add(maker, kind, "main_memory", has_main_memory);
+  add(maker, kind, "says_something", says_something, kSays);
+  add(maker, kind, "main_memory", has_main_memory, kSays);
   add(maker, kind, "sizes", sizes);
   add(maker, kind, "counts", counts);
   add(maker, kind, "clocks", clocks);
@@ -226,7 +233,7 @@ void add_bounds_cases(CaseMaker& maker, const std::string& kind) {
   add(maker, kind, "vectors", vectors);
   add(maker, kind, "lines", lines);
   add(maker, kind, "energies", energies);
-  add(maker, kind, "buses", buses_end_somewhere);
+  add(maker, kind, "buses", buses_end_somewhere, sentence_of(Rule::model));
   Case& c = maker.add(
       'H', kind + ".device.memory_agrees", Level::right, kUnits,
       [kind](Subject& subject) -> Finding {

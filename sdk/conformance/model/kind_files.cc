@@ -4,6 +4,7 @@
 #include "stria/hal/files/inside_file.h"
 #include "stria/passes/all_passes.h"
 #include "stria/runtime/plugin_pass.h"
+#include "suite/rules.h"
 
 namespace stria::conformance {
 namespace {
@@ -28,7 +29,9 @@ Result<const hal::DeviceKind*> find(const Subject& subject, const std::string& k
 Result<HardwareModel> model_of(const Subject& subject, const std::string& kind) {
   STRIA_ASSIGN(const hal::DeviceKind* found, find(subject, kind));
   STRIA_ASSIGN(const SourceText text, text_of(subject, found->hw));
-  return load_hardware_model(text);
+  Result<HardwareModel> model = load_hardware_model(text);
+  if (!model.ok()) return with_rule(model.status(), Rule::model);
+  return model;
 }
 
 Result<std::optional<HardwareModel>> reported_model(Subject& subject, const std::string& kind) {
@@ -53,7 +56,9 @@ Result<Pipeline> pipeline_of(const Subject& subject, const std::string& kind,
   PassRegistry registry = passes::pass_registry();
   // To be read, not to be run: there is no device behind it.
   registry.passes.push_back(make_plugin_pass(hal::Device()));
-  return parse_pipeline(source, {}, model, registry);
+  Result<Pipeline> pipeline = parse_pipeline(source, {}, model, registry);
+  if (!pipeline.ok()) return with_rule(pipeline.status(), Rule::pipeline);
+  return pipeline;
 }
 
 }  // namespace stria::conformance

@@ -103,28 +103,30 @@ Finding runs(Subject& subject, const std::string& kind, const Form& form) {
 }  // namespace
 
 void add_pipeline_cases(CaseMaker& maker, const std::string& kind) {
-  const auto add = [&](std::string_view name, std::function<Finding(Subject&)> run) {
-    Case& c = maker.add('H', fmt::format("{}.pipeline.{}", kind, name), Level::loads, kEachKind,
+  const auto add = [&](std::string_view name, std::string_view sentence,
+                       std::function<Finding(Subject&)> run) {
+    Case& c = maker.add('H', fmt::format("{}.pipeline.{}", kind, name), Level::loads, sentence,
                         std::move(run));
     c.place = Place::bare;
     c.source = "guide/hardware_model.md";
     c.limit = std::chrono::seconds(30);
   };
-  add("reads", [kind](Subject& subject) -> Finding {
+  add("reads", sentence_of(Rule::pipeline), [kind](Subject& subject) -> Finding {
     STRIA_ASSIGN(const HardwareModel model, model_of(subject, kind));
     return pipeline_of(subject, kind, model).status();
   });
-  add("has_steps", [kind](Subject& subject) -> Finding {
+  add("has_steps", sentence_of(Rule::pipeline), [kind](Subject& subject) -> Finding {
     STRIA_ASSIGN(const HardwareModel model, model_of(subject, kind));
     STRIA_ASSIGN(const Pipeline pipeline, pipeline_of(subject, kind, model));
     for (const PipelineStep& step : pipeline.steps)
       if (step.name.empty()) return broken("step '{}' has no name", step.pointer);
     return {};
   });
-  add("model_reads",
+  add("model_reads", sentence_of(Rule::model),
       [kind](Subject& subject) -> Finding { return model_of(subject, kind).status(); });
   for (const Form& form : forms())
-    add(form.name, [kind, &form](Subject& subject) { return runs(subject, kind, form); });
+    add(form.name, kEachKind,
+        [kind, &form](Subject& subject) { return runs(subject, kind, form); });
 }
 
 }  // namespace stria::conformance

@@ -22,13 +22,14 @@ Result<Answer> ask(Subject& subject, const stria_host_info* host, stria_plugin_i
   } catch (abi::__forced_unwind&) {
     throw;
   } catch (const std::exception& thrown) {
-    return broken("stria_plugin_query lets an exception out ({})", thrown.what());
+    return broken_rule(Rule::no_exception, "stria_plugin_query lets an exception out ({})",
+                       thrown.what());
   } catch (...) {
-    return broken("stria_plugin_query lets an exception out");
+    return broken_rule(Rule::no_exception, "stria_plugin_query lets an exception out");
   }
   if (!error) return Answer();
-  if (const std::string fault = fault_of(*error); !fault.empty())
-    return broken("stria_plugin_query returns an error {}", fault);
+  if (const auto fault = fault_of(*error))
+    return broken_rule(fault->rule, "stria_plugin_query returns an error {}", fault->text);
   Answer out{error->code, std::string(hal::view_of(error->message))};
   error->release(error);
   return out;
@@ -55,16 +56,18 @@ namespace {
 
 Status check_range(const char* what, const stria_version_range* said,
                    const hal::VersionRange& manifest) {
-  if (!said) return broken("the plugin's own {} versions are not filled in", what);
+  if (!said)
+    return broken_rule(Rule::says_versions, "the plugin's own {} versions are not filled in", what);
   if (!hal::is_address(said, alignof(stria_version_range)))
-    return broken("the plugin's own {} versions are at no address", what);
+    return broken_rule(Rule::says_versions, "the plugin's own {} versions are at no address", what);
   constexpr uint64_t kLeast = offsetof(stria_version_range, minor_max) + sizeof said->minor_max;
   if (said->size < kLeast)
-    return broken("the struct of the plugin's {} versions says that it has {} bytes, not {}", what,
-                  said->size, sizeof *said);
+    return broken_rule(Rule::struct_size,
+                       "the struct of the plugin's {} versions says that it has {} bytes, not {}",
+                       what, said->size, sizeof *said);
   if (range_of(said) != manifest)
-    return broken("the plugin says {} versions {}, its manifest {}", what,
-                  hal::to_string(range_of(said)), hal::to_string(manifest));
+    return broken_rule(Rule::as_manifest, "the plugin says {} versions {}, its manifest {}", what,
+                       hal::to_string(range_of(said)), hal::to_string(manifest));
   return Status();
 }
 

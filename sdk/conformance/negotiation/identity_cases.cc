@@ -12,6 +12,9 @@ namespace stria::conformance {
 namespace {
 
 constexpr std::string_view kEqualToManifests = "equal to the manifest's";
+constexpr std::string_view kSame =
+    "What the plugin says of itself: the same each time and to every host, but for the chosen "
+    "minors.";
 constexpr std::string_view kBuildsFit = "STRIA_INCOMPATIBLE if the versions or builds do not fit.";
 
 Case& add(CaseMaker& maker, std::string_view name, std::string_view sentence,
@@ -39,8 +42,8 @@ Finding asked_as_other_build(Subject& subject, const stria_host_info& host, bool
   STRIA_RETURN_IF_ERROR(check_own_ranges(subject, info));
   if (answer.refusal == STRIA_INCOMPATIBLE && may_refuse) return {};
   if (answer.refusal != STRIA_OK)
-    return broken("it answers {} ({}), not {}", code_text(answer.refusal), answer.text,
-                  may_refuse ? "STRIA_INCOMPATIBLE or success" : "success");
+    return broken_rule(Rule::refuses, "it answers {} ({}), not {}", code_text(answer.refusal),
+                       answer.text, may_refuse ? "STRIA_INCOMPATIBLE or success" : "success");
   // Success is right too: then the host compares, and sees the difference.
   if (info.sanitizer != expected.sanitizer)
     return broken(
@@ -63,8 +66,7 @@ void add_build_cases(CaseMaker& maker) {
   for (const Kind& kind :
        {Kind{"none", STRIA_SANITIZER_NONE}, Kind{"address", STRIA_SANITIZER_ADDRESS},
         Kind{"thread", STRIA_SANITIZER_THREAD}, Kind{"of_tomorrow", 3}})
-    add(maker, fmt::format("build.host_of_sanitizer_{}", kind.name),
-        "Sanitizers whose run-time must be the same on both sides of the boundary.",
+    add(maker, fmt::format("build.host_of_sanitizer_{}", kind.name), kSame,
         [kind](Subject& subject) -> Finding {
           HostSays host;
           const bool differs = host.info.sanitizer != kind.sanitizer;
@@ -72,8 +74,8 @@ void add_build_cases(CaseMaker& maker) {
           return asked_as_other_build(subject, host.info, differs);
         });
   for (const uint64_t kib : {4, 16, 64})
-    add(maker, fmt::format("build.host_of_{}_KiB_pages", kib),
-        "that the plugin was built for; 0: any", [kib](Subject& subject) -> Finding {
+    add(maker, fmt::format("build.host_of_{}_KiB_pages", kib), kSame,
+        [kib](Subject& subject) -> Finding {
           HostSays host;
           stria_plugin_info own;
           STRIA_RETURN_IF_ERROR(ask_as_product(subject, own));
@@ -81,28 +83,28 @@ void add_build_cases(CaseMaker& maker) {
           return asked_as_other_build(subject, host.info,
                                       own.page_size != 0 && own.page_size != kib << 10);
         });
-  add(maker, "build.pages_fit", "that the plugin was built for; 0: any",
+  add(maker, "build.pages_fit", kBuildsFit, [](Subject& subject) -> Finding {
+    stria_plugin_info info;
+    STRIA_RETURN_IF_ERROR(ask_as_product(subject, info));
+    const HostSays host;
+    if (info.page_size != 0 && info.page_size != host.info.page_size)
+      return broken("it accepts a host with pages of {} bytes and says that it was built for {}",
+                    host.info.page_size, info.page_size);
+    return {};
+  });
+  add(maker, "build.sanitizer_is_one",
+      "Sanitizers whose run-time must be the same on both sides of the boundary.",
       [](Subject& subject) -> Finding {
         stria_plugin_info info;
         STRIA_RETURN_IF_ERROR(ask_as_product(subject, info));
         const HostSays host;
-        if (info.page_size != 0 && info.page_size != host.info.page_size)
-          return broken(
-              "it accepts a host with pages of {} bytes and says that it was built for {}",
-              host.info.page_size, info.page_size);
+        if (info.sanitizer < STRIA_SANITIZER_NONE || info.sanitizer > STRIA_SANITIZER_THREAD)
+          return broken("it says sanitizer {}, which is none of 0 to 2", info.sanitizer);
+        if (info.sanitizer != host.info.sanitizer)
+          return broken_rule(Rule::refuses, "it accepts a host of sanitizer {} and has {}",
+                             host.info.sanitizer, info.sanitizer);
         return {};
       });
-  add(maker, "build.sanitizer_is_one", kBuildsFit, [](Subject& subject) -> Finding {
-    stria_plugin_info info;
-    STRIA_RETURN_IF_ERROR(ask_as_product(subject, info));
-    const HostSays host;
-    if (info.sanitizer < STRIA_SANITIZER_NONE || info.sanitizer > STRIA_SANITIZER_THREAD)
-      return broken("it says sanitizer {}, which is none of 0 to 2", info.sanitizer);
-    if (info.sanitizer != host.info.sanitizer)
-      return broken("it accepts a host of sanitizer {} and has {}", host.info.sanitizer,
-                    info.sanitizer);
-    return {};
-  });
   add(maker, "build.debug_is_a_boolean", "booleans uint8_t (0 or 1)",
       [](Subject& subject) -> Finding {
         stria_plugin_info info;
@@ -110,14 +112,13 @@ void add_build_cases(CaseMaker& maker) {
         if (info.debug > 1) return broken("`debug` is {}", int{info.debug});
         return {};
       });
-  add(maker, "build.text_is_one", "the plugin's compiler, for messages only",
-      [](Subject& subject) -> Finding {
-        stria_plugin_info info;
-        STRIA_RETURN_IF_ERROR(ask_as_product(subject, info));
-        const std::string fault = fault_of_text(info.build, 64 << 10);
-        if (!fault.empty()) return broken("`build` {}", fault);
-        return {};
-      });
+  add(maker, "build.text_is_one", sentence_of(Rule::text), [](Subject& subject) -> Finding {
+    stria_plugin_info info;
+    STRIA_RETURN_IF_ERROR(ask_as_product(subject, info));
+    const std::string fault = fault_of_text(info.build, 64 << 10);
+    if (!fault.empty()) return broken("`build` {}", fault);
+    return {};
+  });
 }
 
 void add_name_cases(CaseMaker& maker) {
@@ -131,7 +132,8 @@ void add_name_cases(CaseMaker& maker) {
           const std::string& manifest =
               is_id ? subject.manifest()->id : subject.manifest()->version;
           const std::string fault = fault_of_text(said, 256);
-          if (!fault.empty()) return broken("its {} {}", is_id ? "id" : "version", fault);
+          if (!fault.empty())
+            return broken_rule(Rule::text, "its {} {}", is_id ? "id" : "version", fault);
           if (hal::view_of(said) != manifest)
             return broken("the shared object says '{}', the manifest '{}'",
                           hal::one_line(hal::view_of(said)), manifest);
@@ -192,12 +194,10 @@ Status check_same(const stria_plugin_info& first, const stria_plugin_info& again
 }
 
 void add_repeat_cases(CaseMaker& maker) {
-  constexpr std::string_view kOncePerDriver =
-      "Called after loading, under the host's load lock, once per driver to come.";
   constexpr std::string_view kUntilUnloaded =
       "The tables, valid until the shared object is unloaded.";
   for (const int times : {2, 1000})
-    add(maker, fmt::format("repeat.same_answer_{}_times", times), kOncePerDriver,
+    add(maker, fmt::format("repeat.same_answer_{}_times", times), kSame,
         [times](Subject& subject) -> Finding {
           stria_plugin_info first, again;
           STRIA_RETURN_IF_ERROR(ask_as_product(subject, first));

@@ -41,7 +41,9 @@ Finding allocates(const DeviceWork& work, const stria_buffer_params* params) {
   stria_buffer* raw = nullptr;
   STRIA_RETURN_IF_ERROR(Subject::failure(
       Slot::device_allocate, work.tables().device.allocate(work.device(), params, &raw)));
-  if (!raw) return broken("device.allocate says that it succeeded and gives nothing");
+  if (!raw)
+    return broken_rule(rule_of(Slot::device_allocate),
+                       "device.allocate says that it succeeded and gives nothing");
   const Buffer buffer(raw, work.tables().buffer.release);
   const Bytes bytes = pattern(100, 5);
   STRIA_RETURN_IF_ERROR(work.write(buffer, 0, bytes));
@@ -85,7 +87,9 @@ Finding builds(const DeviceWork& work, const stria_build_params* params,
   STRIA_RETURN_IF_ERROR(Subject::failure(
       Slot::compiler_build,
       work.tables().compiler.build(compiler.get(), params, nullptr, 0, &raw, &raw_done)));
-  if (!raw || !raw_done) return broken("compiler.build says that it succeeded and gives nothing");
+  if (!raw || !raw_done)
+    return broken_rule(rule_of(Slot::compiler_build),
+                       "compiler.build says that it succeeded and gives nothing");
   const Library library(raw, work.tables().library.release);
   const Event done(raw_done, work.tables().event.release, Slot::compiler_build);
   if (forget) forget();
@@ -156,7 +160,9 @@ Finding runs(Subject& subject, const DeviceWork& work, Remade how) {
         work.tables().executor.submit(loaded.executor.get(), remade.list(), remade.count(),
                                       static_cast<stria_event* const*>(waits.get()), 1, nullptr,
                                       &raw)));
-    if (!raw) return broken("executor.submit says that it succeeded and gives nothing");
+    if (!raw)
+      return broken_rule(rule_of(Slot::executor_submit),
+                         "executor.submit says that it succeeded and gives nothing");
     done = Event(raw, work.tables().event.release, Slot::executor_submit);
     if (!remade.chain_is_untouched())
       return broken("executor.submit writes into an extension struct of the host's");
@@ -305,7 +311,9 @@ void add_null_list_cases(CaseMaker& maker) {
         Slot::executor_submit,
         work.tables().executor.submit(loaded.executor.get(), launches.list(), launches.count(),
                                       nullptr, 0, nullptr, &raw)));
-    if (!raw) return broken("executor.submit says that it succeeded and gives nothing");
+    if (!raw)
+      return broken_rule(rule_of(Slot::executor_submit),
+                         "executor.submit says that it succeeded and gives nothing");
     const Event done(raw, work.tables().event.release, Slot::executor_submit);
     STRIA_RETURN_IF_ERROR(work.flush(loaded.executor));
     STRIA_RETURN_IF_ERROR(work.wait(done));

@@ -49,7 +49,9 @@ Finding works_with(Subject& subject, Given& given, const stria_driver_options* o
       return broken("driver.create fails ({}) and gives a driver", made.message());
     if (made.code() == StatusCode::incompatible && may_refuse) return {};
     if (!made.ok()) return made;
-    if (!raw) return broken("driver.create says that it succeeded and gives nothing");
+    if (!raw)
+      return broken_rule(rule_of(Slot::driver_create),
+                         "driver.create says that it succeeded and gives nothing");
     const Driver driver(raw, subject.tables().driver.shutdown);
     STRIA_RETURN_IF_ERROR(subject.list(driver.get()).status());
     STRIA_ASSIGN(const Device device, subject.open_device(driver.get(), subject.device_info().id));
@@ -59,7 +61,8 @@ Finding works_with(Subject& subject, Given& given, const stria_driver_options* o
     STRIA_RETURN_IF_ERROR(program_round(work, program, 2));
   }
   if (const std::string taken = given.host.taken(2000); !taken.empty())
-    return broken("after driver.shutdown the plugin still holds {} of the host's", taken);
+    return broken_rule(Rule::leaves_nothing,
+                       "after driver.shutdown the plugin still holds {} of the host's", taken);
   return {};
 }
 
@@ -116,7 +119,9 @@ void add_options_cases(CaseMaker& maker) {
           const StructAtPageEnd<stria_driver_options> at_end(given.options, sizeof given.options);
           stria_driver* raw = nullptr;
           STRIA_SLOT(subject, driver, create, at_end.get(), &raw);
-          if (!raw) return broken("driver.create says that it succeeded and gives nothing");
+          if (!raw)
+            return broken_rule(rule_of(Slot::driver_create),
+                               "driver.create says that it succeeded and gives nothing");
           driver = Driver(raw, subject.tables().driver.shutdown);
         }
         // Whoever looks at them now crashes.
@@ -157,7 +162,9 @@ void add_services_cases(CaseMaker& maker) {
           given.options.services = services.get();
           stria_driver* raw = nullptr;
           STRIA_SLOT(subject, driver, create, &given.options, &raw);
-          if (!raw) return broken("driver.create says that it succeeded and gives nothing");
+          if (!raw)
+            return broken_rule(rule_of(Slot::driver_create),
+                               "driver.create says that it succeeded and gives nothing");
           const Driver driver(raw, subject.tables().driver.shutdown);
           return subject.list(driver.get()).status();
         })
@@ -175,7 +182,7 @@ void add_services_cases(CaseMaker& maker) {
           return works_with(subject, given, &given.options, ends.may_refuse);
         });
   for (const size_t more : {8, 1024})
-    add(maker, fmt::format("services.longer_by_{}", more), kGetsOn,
+    add(maker, fmt::format("services.longer_by_{}", more), kLongerIsIgnored,
         [more](Subject& subject, Given& given) {
           LongerStruct<stria_host_services> services(given.host.services(), more);
           given.options.services = services.get();

@@ -175,8 +175,8 @@ void add_host_info_cases(CaseMaker& maker) {
           host.info.debug = debug;
           return answers_as_ever(subject, &host.info);
         });
-  add(maker, "host_info.is_left_as_it_is",
-      "Pointers given to a slot are valid during the call only", [](Subject& subject) -> Finding {
+  add(maker, "host_info.is_left_as_it_is", "What a const one points to is not written.",
+      [](Subject& subject) -> Finding {
         HostSays host;
         const stria_host_info before = host.info;
         const stria_version_range abi = host.abi, stripe = host.stripe;
@@ -189,7 +189,8 @@ void add_host_info_cases(CaseMaker& maker) {
             std::memcmp(&stripe, &host.stripe, sizeof stripe) != 0)
           return broken("it writes into what the host says of itself");
         if (info.abi == &host.abi || info.stripe == &host.stripe)
-          return broken(
+          return broken_rule(
+              Rule::call_only,
               "what it says of itself points to what the host said, which is gone after "
               "the call");
         return {};

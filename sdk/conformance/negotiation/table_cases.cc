@@ -17,9 +17,6 @@ constexpr std::string_view kEveryStruct =
     "Every struct starts with `size`, sizeof the struct as its maker compiled it, and `next`, a "
     "chain of extension structs (each starting with size and next, then a name; unknown ones are "
     "skipped; NULL ends it).";
-constexpr std::string_view kNullSlot =
-    "A null slot, or one beyond `size`, is a slot that the plugin does not have: the host puts a "
-    "stub there that returns STRIA_UNIMPLEMENTED.";
 constexpr std::string_view kUntilUnloaded =
     "The tables, valid until the shared object is unloaded.";
 constexpr std::string_view kOneSymbol =
@@ -74,7 +71,7 @@ uint64_t word_at(const void* table, size_t offset) {
 Result<const void*> table_of(Subject& subject, const Table& table, stria_plugin_info& info) {
   STRIA_RETURN_IF_ERROR(ask_as_product(subject, info));
   const void* found = table.of(info);
-  if (!found) return broken("it gives no stria_{}_table", table.name);
+  if (!found) return broken_rule(Rule::slots, "it gives no stria_{}_table", table.name);
   if (!hal::is_address(found, alignof(uint64_t)))
     return broken("its stria_{}_table is at the address {}", table.name, found);
   return found;
@@ -187,7 +184,7 @@ void add(CaseMaker& maker, const char* what, std::string_view sentence, Check ch
 void add_table_cases(CaseMaker& maker) {
   add(maker, "size", kEveryStruct, size_is_plausible);
   add(maker, "next", kEveryStruct, next_is_a_chain);
-  add(maker, "slots", kNullSlot, needed_slots_are_there);
+  add(maker, "slots", sentence_of(Rule::slots), needed_slots_are_there);
   add(maker, "slots_are_code", kOneSymbol, slots_are_code);
   add(maker, "same_when_asked_again", kUntilUnloaded, same_when_asked_again);
 

@@ -48,8 +48,8 @@ Finding meet(Subject& subject, const Speaks& speaks) {
     if (answer.refusal == STRIA_OK)
       return broken("it accepts a host that it has no version in common with: {}", why.message());
     if (answer.refusal != STRIA_INCOMPATIBLE)
-      return broken("it refuses with {}, not with STRIA_INCOMPATIBLE: {}",
-                    code_text(answer.refusal), why.message());
+      return broken_rule(Rule::refuses, "it refuses with {}, not with STRIA_INCOMPATIBLE: {}",
+                         code_text(answer.refusal), why.message());
     return {};
   }
   if (answer.refusal != STRIA_OK)

@@ -6,10 +6,6 @@
 namespace stria::conformance {
 namespace {
 
-constexpr std::string_view kAggregation =
-    "**M3. Aggregation.** An aggregation combines the values that go to one output element. `+` "
-    "sums them, `*` multiplies them, `>` takes the largest and `<` the smallest.";
-
 struct Named {
   const char* name;
   const char* text;

@@ -17,7 +17,10 @@ std::string_view sentence_for(std::string_view function) {
     return "Division truncates toward zero. x/0 = 0 and x%0 = 0; MIN/-1 = MIN and MIN%-1 = 0.";
   if (function == "bit_left") return "Shift counts are taken modulo the width.";
   if (function == "bit_right") return "The right shift of a signed integer keeps the sign.";
-  return function.substr(0, 4) == "cmp_" || function == "max" || function == "min" ? kEqual : kWrap;
+  // Those that give no number but one that they are given have nothing to wrap.
+  const bool chooses = function.substr(0, 4) == "cmp_" || function == "max" || function == "min" ||
+                       function == "ident";
+  return chooses ? kEqual : kWrap;
 }
 
 const std::vector<std::string>& first_functions() {
@@ -73,7 +76,7 @@ void add_aggregations(CaseMaker& maker, DataType type) {
   const std::string suffix = fmt::format(".{}", stria::name_of(type));
   const Level level = main_types().count(type) ? Level::right : Level::robust;
   const auto make = [form, type] { return program_of(form, type); };
-  add_program_cases(maker, {kWrap}, level, key,
+  add_program_cases(maker, {kAggregation}, level, key,
                     {{"edge.row_sum" + suffix, "Sum"},
                      {"edge.row_product" + suffix, "Product"},
                      {"edge.row_maximum" + suffix, "Top"},

@@ -40,6 +40,9 @@ inline constexpr std::string_view kWithinBound =
     "interpreter's own typed value.";
 inline constexpr std::string_view kEqual =
     "Integers and `bool` have no bound: they must be equal to the typed value.";
+inline constexpr std::string_view kAggregation =
+    "**M3. Aggregation.** An aggregation combines the values that go to one output element. `+` "
+    "sums them, `*` multiplies them, `>` takes the largest and `<` the smallest.";
 inline constexpr std::string_view kIdentity =
     "An identity (0, 1, lowest, highest) never shows in a result.";
 // The one of the two that holds for results of this type.

@@ -35,7 +35,8 @@ Status check(const ::stria::Tensor& result, const Numbers& wanted) {
   STRIA_ASSIGN(const Numbers got, result.read_values<int32_t>());
   for (size_t i = 0; i < wanted.size(); ++i)
     if (got[i] != wanted[i])
-      return broken("element {} of the result is {}, not {}", i, got[i], wanted[i]);
+      return broken_rule(Rule::equal, "element {} of the result is {}, not {}", i, got[i],
+                         wanted[i]);
   return Status();
 }
 
@@ -365,25 +366,28 @@ void add_run_cases(CaseMaker& maker) {
       "cancels.";
   constexpr std::string_view kBatch =
       "launches wait for `waits` and for those their `after` names, nothing else.";
-  constexpr std::string_view kOverlap =
-      "An executor is one stream of work; work on different executors, and unrelated work on one, "
-      "may overlap: events alone order it.";
+  constexpr std::string_view kLaunch = "Launches the kernel on its executor.";
+  constexpr std::string_view kBuilds =
+      "A program that the plugin's pipeline has made becomes code, or fails with "
+      "STRIA_UNSUPPORTED and what of it is not supported.";
+  constexpr std::string_view kAnyThread =
+      "may be called from any thread at any time, also at once on one handle";
   add("other_inputs", Level::right, kPrologue, other_inputs);
   add("other_constants", Level::right, kPrologue, other_constants);
-  add("other_small_inputs", Level::right, kWaits, other_small_inputs);
+  add("other_small_inputs", Level::right, kLaunch, other_small_inputs);
   add("constants_in_turn", Level::right, kPrologue, constants_in_turn);
   add("in_a_row", Level::right, kBatch, in_a_row);
-  add("many_in_flight", Level::right, kOverlap, many_in_flight);
+  add("many_in_flight", Level::right, kLaunch, many_in_flight);
   add("chain", Level::right, kWaits, chain);
   add("waits", Level::right, kWaits, waits);
   add("failed_wait", Level::right, kFails, failed_wait);
   add("dropped_in_flight", Level::right, kReleased, dropped_in_flight);
-  add("mapped", Level::right, kWaits, mapped);
-  add("loaded_twice", Level::right, kOverlap, loaded_twice);
-  add("loaded_from_stripe", Level::right, kOverlap, loaded_from_stripe);
-  add("watched", Level::right, kBatch, watched);
-  add("from_threads", Level::robust, kOverlap, from_threads);
-  add("many_loaded", Level::robust, kOverlap, many_loaded);
+  add("mapped", Level::right, "When `done` is, the device sees what was written.", mapped);
+  add("loaded_twice", Level::right, kBuilds, loaded_twice);
+  add("loaded_from_stripe", Level::right, kBuilds, loaded_from_stripe);
+  add("watched", Level::right, kLaunch, watched);
+  add("from_threads", Level::robust, kAnyThread, from_threads);
+  add("many_loaded", Level::robust, kBuilds, many_loaded);
 }
 
 }  // namespace stria::conformance

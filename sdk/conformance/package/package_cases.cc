@@ -48,15 +48,17 @@ Finding each_file(const Subject& subject, const std::function<Status(const fs::p
 }
 
 void add_manifest_cases(CaseMaker& maker) {
-  add(maker, "manifest.reads",
-      "It is strict JSON, at most 1 MiB; unknown keys are errors that name the nearest right one.",
+  add(maker, "manifest.reads", sentence_of(Rule::manifest),
       [](Subject& subject) -> Finding { return subject.manifest().status(); });
-  add_of_manifest(maker, "manifest.abi_is_spoken", "the manifest must say the same",
+  add_of_manifest(maker, "manifest.abi_is_spoken",
+                  "Majors must match exactly; each side states the minors it can speak, and the "
+                  "highest common one holds.",
                   [](Subject&, const hal::Manifest& manifest) -> Finding {
                     const hal::VersionRange host{STRIA_ABI_MAJOR, STRIA_ABI_OLDEST_MINOR,
                                                  STRIA_ABI_MINOR};
                     return hal::negotiate("ABI", host, manifest.abi).status();
                   });
+  maker.out.back().source = "stria/plugin.h";
   add_of_manifest(maker, "manifest.stripe_is_spoken", "the minors of Stripe text that it reads",
                   [](Subject&, const hal::Manifest& manifest) -> Finding {
                     const hal::VersionRange host{STRIA_STRIPE_MAJOR, STRIA_STRIPE_MINOR,
@@ -92,10 +94,11 @@ void add_manifest_cases(CaseMaker& maker) {
                     return hal::check_hashes(subject.options().directory, manifest);
                   });
   add(maker, "manifest.expected_failures",
-      "All files must be regular files inside the folder, links followed.",
+      "Each line has a pattern, a day as YYYY-MM-DD and a reason.",
       [](Subject& subject) -> Finding {
         return read_expected(subject.options().directory).status();
       });
+  maker.out.back().source = "guide/conformance.md";
 }
 
 void add_file_cases(CaseMaker& maker) {

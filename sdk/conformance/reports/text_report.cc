@@ -50,9 +50,11 @@ std::string command_for(const Report& report, const CaseResult& result) {
 std::vector<Quoted> rules_of(const Case& of, const CaseResult& result) {
   const Quoted of_case{of.sentence, of.source};
   if (!result.rule) return {of_case};
-  const Quoted own{sentence_of(*result.rule), "stria/plugin.h"};
+  const Quoted own{sentence_of(*result.rule), source_of(*result.rule)};
   if (!may_be_the_cases(*result.rule)) return {own};
-  if (own.sentence == of_case.sentence) return {of_case};
+  // One may be the other's beginning.
+  if (of_case.sentence.find(own.sentence) != std::string_view::npos) return {of_case};
+  if (own.sentence.find(of_case.sentence) != std::string_view::npos) return {own};
   return {own, of_case};
 }
 

@@ -53,6 +53,7 @@ struct SlotRecord {
 struct OpenCall {
   std::atomic<int32_t> slot;  // Slot + 1; 0: none
   std::atomic<uint64_t> since_ns;
+  std::atomic<uint64_t> until_ns;  // of a wait: when it gives up; UINT64_MAX: never
 };
 inline constexpr int kOpenCalls = 64;
 

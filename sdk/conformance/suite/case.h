@@ -49,7 +49,7 @@ class Finding {
   Finding(const Status& status);  // NOLINT: by STRIA_ASSIGN
   static Finding skip(std::string why) { return {Ending::skip, std::move(why)}; }
   static Finding leak(std::string what) {
-    return {Ending::leak, std::move(what), Rule::gives_back};
+    return {Ending::leak, std::move(what), Rule::leaves_nothing};
   }
   static Finding unsupported(std::string what) { return {Ending::unsupported, std::move(what)}; }
   Ending ending() const { return ending_; }

@@ -28,8 +28,7 @@ void add(CaseMaker& maker, std::string_view name, Level level, std::string_view 
 void add_check_cases(CaseMaker& maker) {
   for (int i = 0; i < kSlots; ++i) {
     const Slot slot = static_cast<Slot>(i);
-    add(maker, "errors_are_errors", Level::right,
-        "On failure no output parameter has been written.", slot,
+    add(maker, "errors_are_errors", Level::right, sentence_of(Rule::gives_error), slot,
         [](Slot, const SlotRecord& record) -> Finding {
           if (record.faults > 0)
             return make_error(StatusCode::failed_precondition, "{} of {} calls: {}",

@@ -38,6 +38,7 @@ class Call {
       int32_t none = 0;
       if (!open.slot.compare_exchange_strong(none, static_cast<int32_t>(slot) + 1)) continue;
       open.since_ns = begin_;
+      open.until_ns = UINT64_MAX;
       open_ = &open;
       break;
     }
@@ -56,6 +57,9 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
+  void gives_up_after(uint64_t timeout_ns) const {
+    if (open_ && timeout_ns < UINT64_MAX - begin_) open_->until_ns = begin_ + timeout_ns;
+  }
   void threw(const std::string& what) const {
     add_fault(Rule::no_exception,
               fmt::format("{} lets an exception out ({})", name_of(slot_), what));
@@ -63,8 +67,8 @@ class Call {
   stria_error* take(stria_error* error) const {
     if (!error) return nullptr;
     ++g_record->slots[static_cast<int>(slot_)].failures;
-    if (const std::string fault = fault_of(*error); !fault.empty())
-      add_fault(Rule::gives_error, fmt::format("{} returns an error {}", name_of(slot_), fault));
+    if (const auto fault = fault_of(*error))
+      add_fault(fault->rule, fmt::format("{} returns an error {}", name_of(slot_), fault->text));
     return error;
   }
 
@@ -80,7 +84,7 @@ class Call {
 };
 
 void note_refusal(const stria_error* error, const stria_buffer_params* params) {
-  if (!error || !params || !fault_of(*error).empty() || error->code != STRIA_OUT_OF_MEMORY) return;
+  if (!error || !params || fault_of(*error) || error->code != STRIA_OUT_OF_MEMORY) return;
   const uint64_t bytes = STRIA_SIZED(*params, bytes, uint64_t{0});
   uint64_t most = g_record->refused_bytes;
   while (bytes > most && !g_record->refused_bytes.compare_exchange_weak(most, bytes)) {
@@ -100,6 +104,8 @@ template <typename Table, typename... Args, Slot kSlot, Table hal::Tables::* kTa
 struct Checked<kSlot, kTable, kMember> {
   static stria_error* call(Args... args) {
     const Call call(kSlot);
+    if constexpr (kSlot == Slot::event_wait)
+      call.gives_up_after(std::get<1>(std::forward_as_tuple(args...)));
     try {
       stria_error* const error = call.take((g_plugin.*kTable.*kMember)(args...));
       if constexpr (kSlot == Slot::device_allocate)
@@ -135,18 +141,23 @@ struct Checked<kSlot, kTable, kMember> {
 
 }  // namespace
 
-std::string fault_of(const stria_error& error) {
-  if (!hal::is_address(&error, alignof(stria_error))) return "at no address";
+std::optional<ErrorFault> fault_of(const stria_error& error) {
+  const auto fault = [](Rule rule, std::string text) { return ErrorFault{std::move(text), rule}; };
+  if (!hal::is_address(&error, alignof(stria_error)))
+    return fault(Rule::gives_error, "at no address");
   if (error.size < offsetof(stria_error, release) + sizeof error.release)
-    return fmt::format("whose size is {}, not {}", error.size, sizeof error);
+    return fault(Rule::struct_size,
+                 fmt::format("whose size is {}, not {}", error.size, sizeof error));
   if (error.code <= STRIA_OK || error.code > STRIA_INTERNAL)
-    return fmt::format("whose code is {}, not one of 1 to {}", error.code, int{STRIA_INTERNAL});
-  if (!error.release) return "that has no release";
-  if (error.message.size == 0) return "without a message";
-  if (!hal::is_address(error.message.data)) return "whose message has no data";
+    return fault(Rule::error_code, fmt::format("whose code is {}, not one of 1 to {}", error.code,
+                                               int{STRIA_INTERNAL}));
+  if (!error.release) return fault(Rule::error_release, "that has no release");
+  if (error.message.size == 0) return fault(Rule::error_message, "without a message");
+  if (!hal::is_address(error.message.data)) return fault(Rule::text, "whose message has no data");
   if (error.message.size > kMostMessageBytes)
-    return fmt::format("whose message has {} bytes", error.message.size);
-  return "";
+    return fault(Rule::error_message,
+                 fmt::format("whose message has {} bytes", error.message.size));
+  return std::nullopt;
 }
 
 hal::Tables checked(const hal::Tables& plugin, CallRecord& record) {

@@ -4,8 +4,12 @@
 // is under test in a process.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "stria/hal/boundary/tables.h"
 #include "suite/call_record.h"
+#include "suite/rules.h"
 
 namespace stria::conformance {
 
@@ -13,7 +17,12 @@ namespace stria::conformance {
 // later call replaces what the tables of an earlier one do.
 hal::Tables checked(const hal::Tables& plugin, CallRecord& record);
 
-// What is wrong with an error that a slot returned, in words; "" if it is one.
-std::string fault_of(const stria_error& error);
+// What is wrong with an error that a slot returned, in words, and the rule that it breaks; nothing
+// if it is one.
+struct ErrorFault {
+  std::string text;
+  Rule rule;
+};
+std::optional<ErrorFault> fault_of(const stria_error& error);
 
 }  // namespace stria::conformance

@@ -103,7 +103,8 @@ Result<bool> DeviceWork::is_done(const Event& event) const {
   uint8_t done = 2;
   STRIA_RETURN_IF_ERROR(
       Subject::failure(Slot::event_query, tables().event.query(event.get(), &done)));
-  if (done > 1) return broken("event.query says {}, which is neither 0 nor 1", int{done});
+  if (done > 1)
+    return broken_rule(Rule::boolean, "event.query says {}, which is neither 0 nor 1", int{done});
   return done == 1;
 }
 

@@ -110,7 +110,8 @@ Status check_truth(const HostTensor& tensor, const std::string& name) {
   if (tensor.type() != DataType::boolean) return Status();
   for (int64_t i = 0; i < tensor.element_count(); ++i)
     if (const auto byte = std::to_integer<int>(tensor.data()[i]); byte > 1)
-      return broken("element {} of '{}' is a bool of {}, not 0 or 1", i, name, byte);
+      return broken_rule(Rule::bool_element, "element {} of '{}' is a bool of {}, not 0 or 1", i,
+                         name, byte);
   return Status();
 }
 
@@ -177,8 +178,12 @@ class Runner {
       runs[i].elements = report.compared;
       runs[i].undecided = report.skipped;
       if (runs[i].status.ok() && !report.passed())
-        runs[i].status = broken("{} of {} elements are wrong, the worst is {}", report.failures,
-                                report.compared - report.skipped, report.worst_text);
+        runs[i].status =
+            broken_rule(results[i].type() == DataType::boolean || !is_float(results[i].type())
+                            ? Rule::equal
+                            : Rule::within_bound,
+                        "{} of {} elements are wrong, the worst is {}", report.failures,
+                        report.compared - report.skipped, report.worst_text);
     }
     earlier_ = std::move(results);
     return Status();

@@ -9,11 +9,13 @@ constexpr char kMark = '\x1f';
 constexpr size_t kMarkBytes = 3;
 constexpr int kLetters = 26;
 
+constexpr std::string_view kBuilds =
+    "A program that the plugin's pipeline has made becomes code, or fails with STRIA_UNSUPPORTED "
+    "and what of it is not supported.";
+
 std::string_view sentence_of(Slot slot) {
   switch (slot) {
-    case Slot::driver_create:
-      return "A process may create several, of several hosts: a plugin keeps what it knows in its "
-             "driver, not in globals.";
+    case Slot::driver_create: return "Begins the plugin's work for one host.";
     case Slot::driver_enumerate:
       return "Every device there could be, in a stable order, unavailable ones with the reason.";
     case Slot::driver_open: return "Opens the device with that id.";
@@ -23,7 +25,8 @@ std::string_view sentence_of(Slot slot) {
     case Slot::device_info:
       return "The opened device's info; `properties` may now hold measured values.";
     case Slot::device_create_compiler:
-    case Slot::compiler_build: return "Starts to compile and returns at once.";
+      return "Makes a compiler, which builds programs for this device.";
+    case Slot::compiler_build: return kBuilds;
     case Slot::device_create_executor: return "An executor is one stream of work";
     case Slot::device_allocate:
       return "Memory of this buffer alone, with undefined contents, or STRIA_OUT_OF_MEMORY with "
@@ -37,7 +40,8 @@ std::string_view sentence_of(Slot slot) {
     case Slot::library_kernels:
       return "The library's kernels in launch order: one per statement of prologue and main, or "
              "one for a whole part.";
-    case Slot::library_source: return "What was generated, for people: named texts such as";
+    case Slot::library_source:
+      return "What was generated, for people: named texts such as \"kernel_0.s\". None is success.";
     case Slot::kernel_run: return "Launches the kernel on its executor.";
     case Slot::executor_prepare:
       return "Readies kernel `index` of a library of the same device, whose build is done.";
@@ -63,7 +67,9 @@ std::string_view sentence_of(Slot slot) {
       return "map_current for who only reads: the memory is not written, and its unmap takes "
              "nothing to the device.";
     case Slot::event_wait:
-      return "Returns NULL as soon as the event is done, failed or not (see status)";
+      return "Returns NULL as soon as the event is done, failed or not (see status), and "
+             "STRIA_DEADLINE_EXCEEDED if it is still open after timeout_ns (UINT64_MAX: no limit, "
+             "0: just look).";
     case Slot::event_query: return "1 if done, failed or not.";
     case Slot::event_status:
       return "NULL if done and well; its failure if it failed; STRIA_FAILED_PRECONDITION while it "
@@ -93,11 +99,17 @@ std::string_view sentence_of(Slot slot) {
 
 std::string_view sentence_of(Rule rule) {
   switch (rule) {
-    case Rule::begins: return "it begins all the same, whether anybody waits for it or not.";
+    case Rule::begins:
+      return "Hands everything submitted to the device at once. Without it work may wait a while "
+             "for company; it begins all the same, whether anybody waits for it or not.";
     case Rule::ends_wait:
       return "STRIA_DEADLINE_EXCEEDED if it is still open after timeout_ns (UINT64_MAX: no limit, "
              "0: "
              "just look).";
+    case Rule::ends:
+      return "Event: something that will be done or have failed, once. Once its waits are over it "
+             "comes to an end, and who waits for it returns then.";
+    case Rule::returns: return "may wait for what its comment says, and no longer";
     case Rule::returns_at_once:
       return "returns without waiting for device work, disk or other threads' long work";
     case Rule::keeps_process:
@@ -109,21 +121,88 @@ std::string_view sentence_of(Rule rule) {
     case Rule::gives_error:
       return "A slot that can fail returns a stria_error that the caller owns, or NULL for "
              "success.";
-    case Rule::builds_or_refuses:
-      return "A program that the plugin's pipeline has made becomes code, or fails with "
-             "STRIA_UNSUPPORTED and what of it is not supported.";
+    case Rule::builds_or_refuses: return kBuilds;
     case Rule::gives_back:
       return "Gives back what `allocate` gave for the same bytes and alignment.";
     case Rule::only_arguments:
       return "A kernel writes the elements of its out and inout arguments, and nothing beside "
              "them.";
+    case Rule::leaves_nothing:
+      return "What a plugin takes for a handle (memory, the host's too, threads, descriptors) goes "
+             "with it, and the rest with the driver: nothing grows with use.";
+    case Rule::equal:
+      return "Integers and `bool` have no bound: they must be equal to the typed value.";
+    case Rule::within_bound:
+      return "A result of a device may differ from the fp64 value by at most the bound, and so may "
+             "the interpreter's own typed value.";
+    case Rule::bool_element: return "An element of bool is a byte that holds 0 or 1.";
+    case Rule::struct_size:
+      return "Every struct starts with `size`, sizeof the struct as its maker compiled it";
+    case Rule::text:
+      return "text UTF-8 in {data, size} without a terminating zero. An empty text may have data "
+             "NULL.";
+    case Rule::boolean: return "booleans uint8_t (0 or 1)";
+    case Rule::call_only: return "Pointers given to a slot are valid during the call only";
+    case Rule::no_output: return "On failure no output parameter has been written.";
+    case Rule::error_code: return "one of the kinds above, never STRIA_OK";
+    case Rule::error_message: return "one sentence that names the thing, the value and the limit";
+    case Rule::error_release:
+      return "A failure. Made by either side, owned by who receives it, who calls "
+             "error->release(error) once.";
+    case Rule::sink_devices:
+      return "Receives devices: called zero or more times before the slot returns.";
+    case Rule::sink_once: return "The sink is called once.";
+    case Rule::available: return "1: open works";
+    case Rule::refuses: return "STRIA_INCOMPATIBLE if the versions or builds do not fit.";
+    case Rule::says_versions:
+      return "Filled in always, also when the query fails, so that a refusal can print both sides.";
+    case Rule::as_manifest: return "the manifest must say the same";
+    case Rule::slots:
+      return "Only compiler.transform, library.source, executor.flush, buffer.map_read and "
+             "event.end may be missing: nothing can be run without the others.";
+    case Rule::manifest:
+      return "A manifest that is no strict JSON, has an unknown key, lacks a key that it needs, "
+             "has "
+             "a value of another form or names a file that is not there is not read, and its "
+             "plugin is not loaded.";
+    case Rule::model:
+      return "The file has the form of the schema, with no other key and no number outside of its "
+             "limits, and each unit that it names is there.";
+    case Rule::powers_of_two: return "A vector and a line of memory have a power of two of bytes.";
+    case Rule::pipeline:
+      return "A pipeline is a file that `stria opt` reads: known passes with known options, and a "
+             "name for each step.";
+    case Rule::judges: return "STRIA_UNSUPPORTED for a program that it cannot judge.";
     case Rule::count: return "";
   }
   return sentence_of(static_cast<Slot>(rule));
 }
 
+std::string_view source_of(Rule rule) {
+  switch (rule) {
+    case Rule::equal:
+    case Rule::within_bound: return "docs/semantics.md";
+    case Rule::as_manifest:
+    case Rule::manifest: return "guide/manifest.md";
+    case Rule::model:
+    case Rule::powers_of_two:
+    case Rule::pipeline: return "guide/hardware_model.md";
+    case Rule::judges: return "stria/experimental.h";
+    default: return "stria/plugin.h";
+  }
+}
+
 bool may_be_the_cases(Rule rule) {
-  return static_cast<int>(rule) < kSlots || rule == Rule::begins || rule == Rule::ends_wait;
+  switch (rule) {
+    case Rule::begins:
+    case Rule::ends_wait:
+    case Rule::ends:
+    case Rule::returns:
+    case Rule::keeps_process:
+    case Rule::equal:
+    case Rule::within_bound: return true;
+    default: return static_cast<int>(rule) < kSlots;
+  }
 }
 
 std::string mark_of(Rule rule) {

@@ -59,7 +59,16 @@ std::optional<Rule> rule_of_hang(const CallRecord& record) {
   for (const Slot slot : open)
     if (must_not_block(slot)) return Rule::returns_at_once;
   if (open.empty()) return std::nullopt;
-  return open.front() == Slot::event_wait ? Rule::ends_wait : rule_of(open.front());
+  if (open.front() == Slot::executor_drain) return rule_of(open.front());
+  if (open.front() != Slot::event_wait) return Rule::returns;
+  // A wait whose time is not over may wait for what never ends.
+  const auto now = static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch())
+          .count());
+  for (const OpenCall& call : record.open)
+    if (call.slot == static_cast<int32_t>(Slot::event_wait) + 1 && call.until_ns < now)
+      return Rule::ends_wait;
+  return Rule::ends;
 }
 
 class Run {

@@ -32,7 +32,9 @@ HostSays::HostSays()
 }
 
 Subject::Subject(SubjectOptions options)
-    : options_(std::move(options)), manifest_(hal::read_manifest(options_.directory)) {}
+    : options_(std::move(options)), manifest_(hal::read_manifest(options_.directory)) {
+  if (!manifest_.ok()) manifest_ = with_rule(manifest_.status(), Rule::manifest);
+}
 
 Subject::~Subject() = default;
 
@@ -52,10 +54,14 @@ Status Subject::of_event(const Event& event, Slot slot, stria_error* error) {
   const Status failed =
       hal::take_error(error, hal::Reader::author).with_context(std::string(name_of(slot)));
   const bool is_late = failed.code() == StatusCode::deadline_exceeded;
+  // How the work ended is what event.status says.
+  if (slot == Slot::event_wait && !is_late) return with_rule(failed, rule_of(slot));
   switch (event.maker()) {
     case Slot::count: return with_rule(failed, rule_of(slot));
     case Slot::compiler_build:
-      return with_rule(failed, is_late ? Rule::ends_wait : Rule::builds_or_refuses);
+      if (!is_late) return with_rule(failed, Rule::builds_or_refuses);
+      break;
+    case Slot::event_signal: return with_rule(failed, rule_of(Slot::event_signal));
     case Slot::kernel_run:
     case Slot::executor_submit:
     case Slot::executor_copy:
@@ -64,7 +70,7 @@ Status Subject::of_event(const Event& event, Slot slot, stria_error* error) {
       break;
     default: break;
   }
-  return with_rule(failed, rule_of(event.maker()));
+  return with_rule(failed, is_late ? Rule::ends : rule_of(event.maker()));
 }
 
 Status Subject::load() {
@@ -92,10 +98,10 @@ Status Subject::ask() {
     error = options_.isolated ? hal::query_isolated(*manifest_, &host.info, &info)
                               : query_(&host.info, &info);
   } catch (const std::exception& thrown) {
-    return make_error(hal::kPluginFault, "stria_plugin_query lets an exception out ({})",
-                      thrown.what());
+    return broken_rule(Rule::no_exception, "stria_plugin_query lets an exception out ({})",
+                       thrown.what());
   } catch (...) {
-    return make_error(hal::kPluginFault, "stria_plugin_query lets an exception out");
+    return broken_rule(Rule::no_exception, "stria_plugin_query lets an exception out");
   }
   if (error) return hal::take_error(error, hal::Reader::author).with_context("stria_plugin_query");
   own_tables_ = hal::normalise(info);
@@ -140,8 +146,8 @@ Status Subject::end() {
   if (!host_) return Status();
   const std::string taken = host_->taken(2000);
   if (taken.empty()) return Status();
-  return make_error(StatusCode::failed_precondition,
-                    "after driver.shutdown the plugin still holds {} of the host's", taken);
+  return broken_rule(Rule::leaves_nothing,
+                     "after driver.shutdown the plugin still holds {} of the host's", taken);
 }
 
 Result<std::filesystem::path> Subject::scratch() {
@@ -280,7 +286,8 @@ Status Subject::wait(const Event& event, int limit_ms) const {
 Result<bool> Subject::is_done(const Event& event) const {
   uint8_t done = 2;
   STRIA_SLOT(*this, event, query, event.get(), &done);
-  if (done > 1) return broken("event.query says {}, which is neither 0 nor 1", int{done});
+  if (done > 1)
+    return broken_rule(Rule::boolean, "event.query says {}, which is neither 0 nor 1", int{done});
   return done == 1;
 }
 

@@ -88,15 +88,17 @@ Finding run_case(const Case& c, Subject& subject) {
   }
 }
 
-// What a case found in whose calls the suite's checks saw a fault, which carries its rule.
-Finding with_fault(const Finding& finding, const std::string& fault) {
+// What a case found in whose calls the suite's checks saw a fault, which carries its rule. What a
+// slot broke is why the case fails, if it does; what the host saw need not be.
+Finding with_fault(const Finding& finding, const std::string& fault, bool of_slot) {
   if (is_good(finding.ending())) return Status(StatusCode::failed_precondition, fault);
   if (finding.ending() == Ending::leak)
     return make_error(StatusCode::failed_precondition, "{}; besides: {}", fault, finding.text());
   if (finding.ending() != Ending::fail) return finding;
-  // What a call broke may be why the case fails.
   const Status both = broken("{}; besides: {}", finding.text(), fault);
-  return finding.rule() ? with_rule(both, *finding.rule()) : both;
+  std::string text = fault;
+  const std::optional<Rule> rule = of_slot ? take_rule(text) : finding.rule();
+  return rule ? with_rule(both, *rule) : both;
 }
 
 }  // namespace
@@ -116,8 +118,9 @@ void run_cases_here(const std::vector<Case>& all, const std::vector<size_t>& cas
     // A whole copy of the plugin may lie there: beside those of all other cases it fills disks.
     subject.remove_scratch();
     std::string fault = options.record->take_case_fault();
-    if (const std::string misuse = TestHost::take_misuse(); fault.empty()) fault = misuse;
-    if (!fault.empty()) finding = with_fault(finding, fault);
+    const bool of_slot = !fault.empty();
+    if (const std::string misuse = TestHost::take_misuse(); !of_slot) fault = misuse;
+    if (!fault.empty()) finding = with_fault(finding, fault, of_slot);
     Json message = {{"end", index},
                     {"ending", name_of(finding.ending())},
                     {"text", shown_message(finding.text())},

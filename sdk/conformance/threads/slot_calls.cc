@@ -182,7 +182,9 @@ Status SlotCalls::call_executor(std::span<stria_event* const> waits) {
     default: return work_->flush(executor_);
   }
   STRIA_RETURN_IF_ERROR(Subject::failure(slot_, error));
-  if (!done) return broken("{} says that it succeeded and gives nothing", name_of(slot_));
+  if (!done)
+    return broken_rule(rule_of(slot_), "{} says that it succeeded and gives nothing",
+                       name_of(slot_));
   started_ = Event(done, tables.event.release, slot_);
   return work_->flush(program_ ? loaded_->executor : executor_);
 }

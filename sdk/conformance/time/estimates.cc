@@ -27,8 +27,9 @@ Case& add_estimate_case(CaseMaker& maker, std::string_view name, Level level,
                             s.extension(STRIA_ESTIMATE, STRIA_ESTIMATE_VERSION));
                         if (!table) return Finding::skip("the plugin has no table stria.estimate");
                         if (table->size < sizeof *table || !table->estimate)
-                          return broken("its table stria.estimate has {} bytes, not {}",
-                                        table->size, sizeof *table);
+                          return broken_rule(Rule::struct_size,
+                                             "its table stria.estimate has {} bytes, not {}",
+                                             table->size, sizeof *table);
                         const Finding finding = run(s, *table);
                         if (finding.code() == StatusCode::unsupported)
                           return Finding::unsupported(finding.text());

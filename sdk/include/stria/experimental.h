@@ -118,7 +118,8 @@ typedef struct stria_foreign_events_table {
 #define STRIA_ESTIMATE_VERSION 1
 
 // What one run of the program will take. Each is 0 where the plugin does not know it; `low` and
-// `high` enclose what is expected in nine runs of ten.
+// `high` enclose what is expected in nine runs of ten. The same program has the same estimate, and
+// hundreds of times the work do not take less time.
 typedef struct stria_estimate {
   uint64_t size;
   const void* next;
@@ -131,9 +132,9 @@ typedef struct stria_estimate {
 typedef struct stria_estimate_table {
   uint64_t size;
   const void* next;
-  // Of device Stripe as stria_compiler_table.build takes it. Nothing runs on the device.
-  // STRIA_UNSUPPORTED for a program that it cannot judge; STRIA_UNIMPLEMENTED from a device that
-  // estimates nothing, which is the same as no table.
+  // Of device Stripe as stria_compiler_table.build takes it; of any other text it fails. Nothing
+  // runs on the device. STRIA_UNSUPPORTED for a program that it cannot judge.
+  // STRIA_UNIMPLEMENTED from a device that estimates nothing, which is the same as no table.
   // @threads any @blocks yes @allocates yes @reenters no
   stria_error* (*estimate)(stria_device* device, const stria_build_params* program,
                            stria_estimate* estimate);

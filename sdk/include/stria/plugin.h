@@ -14,16 +14,21 @@
 //   own, at their `size`: stria_host_services, of which a plugin needs all but those that are
 //   marked, and stria_plugin_info, which the host makes and the plugin fills.
 // * A null slot, or one beyond `size`, is a slot that the plugin does not have: the host puts a
-//   stub there that returns STRIA_UNIMPLEMENTED. Void slots become no-ops.
+//   stub there that returns STRIA_UNIMPLEMENTED. Void slots become no-ops. Only
+//   compiler.transform, library.source, executor.flush, buffer.map_read and event.end may be
+//   missing: nothing can be run without the others.
 // * Enumerations are int32_t, booleans uint8_t (0 or 1), sizes and offsets uint64_t bytes, times
 //   uint64_t nanoseconds, text UTF-8 in {data, size} without a terminating zero. An empty text may
 //   have data NULL.
 // * A slot that can fail returns a stria_error that the caller owns, or NULL for success. On
 //   failure no output parameter has been written.
 // * Pointers given to a slot are valid during the call only, unless its comment says otherwise.
-//   Handles that a slot makes belong to the caller, who gives them back through the noun's
+//   What a const one points to is not written. A sink, a callback, a body and a task get the
+//   `state` that was given with them.
+// * Handles that a slot makes belong to the caller, who gives them back through the noun's
 //   `release`. A handle stays usable by work in flight after its release: releasing never waits and
-//   never cancels.
+//   never cancels. What a plugin takes for a handle (memory, the host's too, threads, descriptors)
+//   goes with it, and the rest with the driver: nothing grows with use.
 // * The host releases devices and executors, and shuts a driver down, on threads of its own: never
 //   from a callback (stria_event_table.on_done), which may run on a thread for whose end such a
 //   release waits. What in the plugin owns a thread may not be dropped on that thread either: work
@@ -36,15 +41,16 @@
 // * An element of bool is a byte that holds 0 or 1.
 //
 // Asynchronous slots take such a list, return before those events are done, and give one event. The
-// work starts when all of them are done. If one failed, the work is not done and its event fails
-// with the same error (that of the first failed one in list order), after all waits are over: so a
-// failure travels along the events to everything that depends on it, and carries its first cause.
+// work starts when all of them are done. Work of 0 bytes is legal, and waits as any other does. If
+// one failed, the work is not done and its event fails with the same error (that of the first
+// failed one in list order), after all waits are over: so a failure travels along the events to
+// everything that depends on it, and carries its first cause.
 //
 // Thread tags, one line per slot, read by tools too:
 //   @threads any     may be called from any thread at any time, also at once on one handle
 //   @threads handle  calls on one handle come one after another; different handles at once
 //   @blocks no       returns without waiting for device work, disk or other threads' long work
-//   @blocks yes      may wait
+//   @blocks yes      may wait for what its comment says, and no longer
 //   @allocates       yes if it may take memory whose amount depends on the arguments
 //   @reenters        yes if it may call back into the host (sinks, host services) before it returns
 // Host services are @threads any. A plugin calls none of them while it holds a lock that one of its
@@ -119,7 +125,7 @@ typedef struct stria_error stria_error;
 struct stria_error {
   uint64_t size;
   const void* next;
-  stria_code code;              // never STRIA_OK
+  stria_code code;              // one of the kinds above, never STRIA_OK
   int64_t native_code;          // the driver's own number, 0 if none
   stria_string message;         // one sentence that names the thing, the value and the limit
   stria_string native_message;  // the driver's own text, for example its name of native_code; may
@@ -151,7 +157,7 @@ typedef struct stria_device_info {
   const void* next;
   stria_string id;        // stable between runs and unique in the plugin, for example "0" or
                           // "pci-03:00.0"
-  stria_string name;      // for people: "Acme 300 rev B, 16 cores"
+  stria_string name;      // for people, on one line: "Acme 300 rev B, 16 cores"
   stria_string kind;      // one of the manifest's device kinds: picks hardware model and pipeline;
                           // `auto` takes a device of kind "software" only if there is no other
   stria_string vendor;    // may be empty
@@ -180,9 +186,9 @@ enum {
 typedef struct stria_argument_info {
   uint64_t size;
   const void* next;
-  stria_string name;  // the refinement's name in the block of `prologue` or `main`
-  stria_direction direction;
-  uint64_t bytes;  // least bytes that must lie behind the argument's offset
+  stria_string name;          // the refinement's name in the block of `prologue` or `main`
+  stria_direction direction;  // the refinement's: in, out or inout
+  uint64_t bytes;             // least bytes that must lie behind the argument's offset
   // Outputs only: positions of the inputs whose memory this output may overlap. Any other overlap
   // of an output with another argument is refused by the host before `run`.
   const uint32_t* may_overlap;
@@ -337,15 +343,17 @@ typedef struct stria_driver_options {
 typedef struct stria_driver_table {
   uint64_t size;
   const void* next;
-  // Opens no device and no vendor library that takes longer than a few milliseconds.
+  // Begins the plugin's work for one host. Opens no device and no vendor library that takes longer
+  // than a few milliseconds.
   // @threads handle @blocks no @allocates no @reenters no
   stria_error* (*create)(const stria_driver_options* options, stria_driver** driver);
   // Every device there could be, in a stable order, unavailable ones with the reason. No device is
   // opened, nothing is kept; under 50 ms. No device at all is success without a call of the sink.
   // @threads any @blocks yes @allocates no @reenters yes
   stria_error* (*enumerate)(stria_driver* driver, stria_device_sink sink, void* state);
-  // Opens the device with that id. `options` is a JSON object, "{}" if none. The host opens one
-  // device of a process at a time. @threads any @blocks yes @allocates yes @reenters no
+  // Opens the device with that id. It may be open already: each opening is a device of its own.
+  // `options` is a JSON object, "{}" if none. The host opens one device of a process at a time.
+  // @threads any @blocks yes @allocates yes @reenters no
   stria_error* (*open)(stria_driver* driver, stria_string id, stria_string options,
                        stria_device** device);
   // Ends the plugin's work; every other handle has been released and every event is done. Not
@@ -367,8 +375,10 @@ typedef struct stria_device_table {
   uint64_t size;
   const void* next;
   // The opened device's info; `properties` may now hold measured values. The sink is called once.
+  // While the device is open the info stays the same.
   // @threads any @blocks no @allocates no @reenters yes
   stria_error* (*info)(stria_device* device, stria_device_sink sink, void* state);
+  // Makes a compiler, which builds programs for this device.
   // @threads any @blocks no @allocates no @reenters no
   stria_error* (*create_compiler)(stria_device* device, stria_compiler** compiler);
   // `options`: JSON object, "{}" if none. An executor is one stream of work; work on different
@@ -520,7 +530,8 @@ typedef struct stria_buffer_table {
 } stria_buffer_table;
 
 // -------------------------------------------------------------------------------------------------
-// Event: something that will be done or have failed, once.
+// Event: something that will be done or have failed, once. Once its waits are over it comes to an
+// end, and who waits for it returns then.
 
 typedef struct stria_event_table {
   uint64_t size;
@@ -586,6 +597,7 @@ typedef struct stria_host_info {
   stria_string build;  // the host's version and compiler, for messages only
 } stria_host_info;
 
+// What the plugin says of itself: the same each time and to every host, but for the chosen minors.
 typedef struct stria_plugin_info {
   // Set by the host: sizeof its struct, all zero behind `next`. The plugin writes nothing beyond
   // it, and sets it to sizeof its own struct where that is less: the host uses no member beyond

@@ -250,6 +250,22 @@ TEST(PredictedTime, MoreCoresAndFasterMemoryTakeLess) {
   EXPECT_GT(seconds(program, 1, 0.5), seconds(program, 1, 64));
 }
 
+// Two threads of one core: all of them together do not do what each one does alone.
+TEST(PredictedTime, BusyCoresAreSlower) {
+  const stripe::Program program = program_of(kProduct, kTensors);
+  const stripe::Block& kernel = *program.main()->stmts[0].block();
+  for (const int cores : {1, 4}) {
+    auto model = core_model(cores, 1e6);
+    ASSERT_TRUE(model.ok());
+    const auto alone = kernel_time(*program.main(), kernel, *model);
+    model->executors[0].calibration.core.kernel_busy_factor = 1.75;
+    const auto busy = kernel_time(*program.main(), kernel, *model);
+    ASSERT_TRUE(alone && busy);
+    for (size_t t = 0; t < alone->terms.size(); ++t)
+      EXPECT_NEAR(busy->terms[t].seconds, (cores == 1 ? 1 : 1.75) * alone->terms[t].seconds, 1e-12);
+  }
+}
+
 // A kernel of lanes on a machine that runs groups of them.
 TEST(PredictedTime, OfGroupsIsWhatCountingByHandGives) {
   const char* kernel = R"(

@@ -32,8 +32,8 @@ stripe::Program program_of(const std::string& kernels) {
 }
 
 std::string product(int at, const std::string& from, const std::string& into) {
-  return fmt::format("    {}: ", at) + R"(#kernel block [i:64, j:64, k:64] ( // product_)" +
-         into + R"(
+  return fmt::format("    {}: ", at) + R"(#kernel block [i:64, j:64, k:64] ( // product_)" + into +
+         R"(
         in )" +
          from + R"([i, k] fp32(1:64, 1:1)
         in B[k, j] fp32(1:64, 1:1)
@@ -138,7 +138,8 @@ TEST(ProgramTime, IntervalsOfSumsLieBetween) {
   EXPECT_NEAR(one.main.seconds, kernel.seconds, 1e-15);
   EXPECT_NEAR(one.main.least / kernel.least_seconds, 1, 1e-9);
   EXPECT_NEAR(one.main.most / kernel.most_seconds, 1, 1e-9);
-  const ProgramTime two = program_time(program_of(product(0, "A", "T") + product(1, "T", "C")), *model);
+  const stripe::Program both = program_of(product(0, "A", "T") + product(1, "T", "C"));
+  const ProgramTime two = program_time(both, *model);
   EXPECT_NEAR(two.main.seconds, 2 * one.main.seconds, 1e-12);
   const double factor = kernel.most_seconds / kernel.seconds;
   EXPECT_LT(two.main.most / two.main.seconds, factor);

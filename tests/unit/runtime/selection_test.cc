@@ -244,5 +244,15 @@ TEST(Selection, IsAFunctionOfItsArguments) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// A name that means nothing is not passed over in silence, unless a failure says so anyway.
+TEST(Select, SaysWhichNamesAreIdle) {
+  EXPECT_THAT(idle_names(selected("llvm_cpu, vulkan, !sim")), IsEmpty());
+  EXPECT_THAT(idle_names(selected("opencll, llvm_cpu, sim:7, !simm")),
+              ElementsAre("'opencll' means no device here, did you mean 'opencl'?",
+                          "'sim:7' means no device here",
+                          "'!simm' means no device here, did you mean 'sim'?"));
+  EXPECT_THAT(idle_names(selected("opencll")), IsEmpty());
+}
+
 }  // namespace
 }  // namespace stria

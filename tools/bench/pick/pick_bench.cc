@@ -2,10 +2,9 @@
 // How good is the choice of a device? Each program is predicted and measured on each device:
 //   stria_pick_bench --devices 'llvm_cpu@1;llvm_cpu@2;opencl:0' [--only TEXT] [--rounds N]
 //                    [--json FILE]
-// A device is a selector, with the number of the host's threads behind '@'. The regret of a choice is
-// what the device that was picked takes over the best one, less 1; within 5% counts as right. Beside
-// the picker's by bounds and by model stand the fixed order in which the devices are given, and the
-// best single device for all programs.
+// A device is a selector, with the number of the host's threads behind '@'. The regret of a choice
+// is what the device that was picked takes over the best one, less 1; within 5% counts as right.
+// Beside the picker's choices by bounds and by model stands each device taken for all programs.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -13,8 +13,8 @@ namespace stria::command {
 // read; ExitCode::usage, with its name, for a file or variable that is malformed.
 Outcome take_selector(std::string& text, bool left_out);
 
-// ExitCode::usage for a selector that is malformed, or asks for what cannot be kept: with or without
-// a program to predict.
+// ExitCode::usage for a selector that is malformed, or asks for what cannot be kept: with or
+// without a program to predict.
 Outcome check_selector(const std::string& text, bool has_program = false);
 
 }  // namespace stria::command

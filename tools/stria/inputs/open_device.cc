@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <optional>
+#include <set>
 
 #include "audience.h"
 #include "failure.h"
@@ -22,8 +23,10 @@ struct Opened {
   Runtime runtime;
   std::string plugin;
   hal::ProcessState before;
+  bool isolated = false;
 };
-// One device a process, opened and ended by the thread that runs the verb.
+// One runtime a process, made and ended by the thread that runs the verb; `plugin` is that of the
+// device it has come to.
 std::optional<Opened>& opened() {
   static std::optional<Opened> device;
   return device;
@@ -60,24 +63,57 @@ RuntimeOptions runtime_options(double time_limit_s, unsigned threads) {
   return options;
 }
 
+namespace {
+
+// Loads only the plugins that are asked for. Nothing was loaded if these are not there: then all
+// may be, to say what is.
+Runtime runtime_for(const DeviceSelector& selector, double time_limit_s, unsigned threads) {
+  RuntimeOptions all = runtime_options(time_limit_s, threads);
+  all.isolate_plugins = selector.isolated;
+  RuntimeOptions options = all;
+  options.only_plugins = selector.plugins();
+  const Runtime one(options);
+  return one.plugins().empty() ? Runtime(std::move(all)) : one;
+}
+
+}  // namespace
+
 Outcome open_device(const std::string& selector, Device& device, double time_limit_s,
                     unsigned threads, const Compilation* program, Pick* picked) {
   STRIA_FAIL_IF(check_selector(selector, program != nullptr));
   STRIA_OR_FAIL(const DeviceSelector parsed, ExitCode::usage, parse_device_selector(selector));
-  RuntimeOptions all = runtime_options(time_limit_s, threads);
-  all.isolate_plugins = parsed.isolated;
-  RuntimeOptions options = all;
-  options.only_plugins = parsed.plugins();
-  const Runtime one(options);
-  // Nothing was loaded if the plugin is not there, so all may be loaded now, to say what is.
-  const Runtime runtime = one.plugins().empty() ? Runtime(std::move(all)) : one;
+  const Runtime runtime = runtime_for(parsed, time_limit_s, threads);
   const hal::ProcessState before = hal::ProcessState::now();
   // A device that was asked for says what it lacks when it compiles.
   if (parsed.is_pinned() && !asks_predictions(parsed)) program = nullptr;
   STRIA_OR_FAIL(device, ExitCode::device, Inside::open(runtime, selector, program, picked));
-  opened() = Opened{runtime, device.info().plugin, before};
-  if (!parsed.isolated) name_suspect(opened()->plugin.c_str());
+  opened() = Opened{runtime, "", before, parsed.isolated};
+  take_device(device);
   return Outcome();
+}
+
+Outcome open_runner(const std::string& selector, Compilation program, const RunnerOptions& options,
+                    ProgramRunner& runner, double time_limit_s, unsigned threads) {
+  STRIA_FAIL_IF(check_selector(selector, true));
+  STRIA_OR_FAIL(const DeviceSelector parsed, ExitCode::usage, parse_device_selector(selector));
+  if (parsed.is_pinned()) {
+    Device device;
+    STRIA_FAIL_IF(open_device(selector, device, time_limit_s, threads, &program));
+    runner = Inside::runner(device, std::move(program), options);
+    return Outcome();
+  }
+  const Runtime runtime = runtime_for(parsed, time_limit_s, threads);
+  opened() = Opened{runtime, "", hal::ProcessState::now(), parsed.isolated};
+  STRIA_OR_FAIL(runner, ExitCode::device,
+                Inside::runner(runtime, selector, std::move(program), options));
+  return Outcome();
+}
+
+void take_device(const Device& device) {
+  // The text that is named must last as long as the process.
+  static std::set<std::string> names;
+  opened()->plugin = device.info().plugin;
+  if (!opened()->isolated) name_suspect(names.insert(opened()->plugin).first->c_str());
 }
 
 Outcome check_process() {

@@ -8,6 +8,7 @@
 
 #include "failure.h"
 #include "stria/runtime/compilation.h"
+#include "stria/runtime/program_runner.h"
 #include "stria/runtime/runtime.h"
 
 namespace stria::command {
@@ -28,6 +29,14 @@ RuntimeOptions runtime_options(double time_limit_s = 0, unsigned threads = 0);
 Outcome open_device(const std::string& selector, Device& device, double time_limit_s = 0,
                     unsigned threads = 0, const Compilation* program = nullptr,
                     Pick* picked = nullptr);
+
+// The same for a program that hands over from device to device where the selector leaves a choice:
+// opens none yet, and take_device() must be told of each that is opened. One name alone is opened.
+Outcome open_runner(const std::string& selector, Compilation program, const RunnerOptions& options,
+                    ProgramRunner& runner, double time_limit_s = 0, unsigned threads = 0);
+
+// From here on it is this device's plugin that works, crashes or changes the process.
+void take_device(const Device& device);
 
 // Call it after the plugin's work, and before anything is written. If the plugin has changed the
 // process since open_device() (the working folder, the outputs, limits), that is the plugin's

@@ -30,6 +30,8 @@ class ReproducerFile : public FailureRecorder {
   void begin(const std::string& reproducer) override;
   void end() override;
   void failed(const std::string& reproducer) override { failed_ = reproducer; }
+  // What has failed does not matter any more: another device goes on.
+  void forget() { failed_.clear(); }
 
  private:
   const std::string folder_;

@@ -115,6 +115,7 @@ WorkEnd print(const std::vector<hal::PluginRecord>& records, const DevicesOption
   const DeviceSelector selector = parse_device_selector(options.select).value();
   const Selection selection = Inside::select_among(records, selector, nullptr);
   options.json ? print_selection_json(selection) : print_selection(selection);
+  for (const std::string& idle : idle_names(selection)) print_message(idle);
   if (!selection.order.empty()) return WorkEnd::well;
   if (const std::string near = nearest_of(selection); !near.empty())
     print_message(fmt::format("a name in '{}' means nothing{}", selector.to_string(), near));

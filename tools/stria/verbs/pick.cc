@@ -4,8 +4,11 @@
 #include "inputs/onnx_inputs.h"
 #include "inputs/open_device.h"
 #include "message.h"
+#include "output_files.h"
 #include "progress.h"
 #include "show/pick_table.h"
+#include "stria/base/file.h"
+#include "stria/hal/boundary/info.h"
 #include "stria/runtime/inside.h"
 
 namespace stria::command {
@@ -32,12 +35,26 @@ Outcome lowered(const PickVerb& options, Compilation& out) {
   return Outcome();
 }
 
+// A selector of exactly this device, as `--device @FILE` reads it. On a machine that does not have
+// it, it means nothing, and the error says so.
+std::string lock_text(const Pick& picked, const std::string& program) {
+  const DeviceInfo& device = picked.selection.devices[picked.selection.order[0]].device;
+  std::string name;
+  for (const char c : device.name) name += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return fmt::format("# stria pick {}: {}\n{}{}:\"{}\"\n", hal::one_line(program), picked.why,
+                     picked.selection.selector.isolated ? kIsolated : "", device.plugin, name);
+}
+
 }  // namespace
 
 Outcome pick(const PickVerb& options) {
   STRIA_OR_FAIL(const DeviceSelector selector, ExitCode::usage,
                 parse_device_selector(options.device));
   STRIA_FAIL_IF_ERROR(ExitCode::usage, check_can_be_kept(selector, true));
+  if (!options.lock.empty()) {
+    STRIA_FAIL_IF(check_files_differ({{"--lock", options.lock}}, {{"PROG", options.program}}));
+    STRIA_FAIL_IF_ERROR(ExitCode::program, check_writable(options.lock));
+  }
   Compilation generic;
   STRIA_FAIL_IF(lowered(options, generic));
   RuntimeOptions all = runtime_options();
@@ -48,6 +65,7 @@ Outcome pick(const PickVerb& options) {
   const Runtime runtime = one.plugins().empty() ? Runtime(std::move(all)) : one;
   PickOptions how;
   how.bounds_only = options.bounds;
+  how.measure_s = options.measure_ms * 1e-3;
   Pick picked;
   {
     Progress progress("asking devices");
@@ -58,6 +76,10 @@ Outcome pick(const PickVerb& options) {
     STRIA_OR_FAIL(picked, ExitCode::device, Inside::pick(runtime, options.device, generic, how));
   }
   STRIA_FAIL_IF_ERROR(ExitCode::device, check_any_kept(picked.selection));
+  for (const std::string& idle : idle_names(picked.selection)) print_message(idle);
+  if (!options.lock.empty())
+    STRIA_FAIL_IF_ERROR(ExitCode::program,
+                        write_file(options.lock, lock_text(picked, options.program)));
   if (options.json)
     print_pick_json(picked);
   else if (!options.why_not.empty())

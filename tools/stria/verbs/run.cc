@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <optional>
 
 #include "inputs/device_choice.h"
@@ -138,14 +139,8 @@ Outcome check_results(const Compilation& compilation, const std::vector<HostTens
                  make_error(StatusCode::data_loss, "wrong results: {}{}", wrong, called));
 }
 
-// Runs once, kernel by kernel; writes the first one that is wrong into `folder`.
-Outcome check_kernels(const Executable& executable, const std::vector<Tensor>& inputs,
-                      const std::vector<Tensor>& outputs, const std::string& folder) {
-  std::optional<WrongKernel> wrong;
-  {
-    Progress progress("checking each kernel against the interpreter");
-    STRIA_OR_FAIL(wrong, ExitCode::device, find_wrong_kernel(executable, inputs, outputs));
-  }
+// Writes the kernel that is wrong, if there is one, into `folder`.
+Outcome report_kernels(const std::optional<WrongKernel>& wrong, const std::string& folder) {
   if (!wrong) {
     std::printf("check-kernels: each kernel is right by itself\n");
     return Outcome();
@@ -170,6 +165,49 @@ Outcome check_kernels(const Executable& executable, const std::vector<Tensor>& i
                  wrong->name, wrong->position + 1, wrong->count, wrong->text, folder));
 }
 
+// What has come of a run on the device that it ended on.
+struct Ran {
+  Executable executable;
+  std::vector<HostTensor> results;  // none if a kernel is wrong
+  std::optional<WrongKernel> wrong;
+  Profile profile;
+  std::vector<Tensor> inputs, outputs;
+};
+
+// All that one device does. A failure is the device's.
+Status run_on(const Device& device, const Executable& executable, const RunOptions& options,
+              const std::vector<HostTensor>& given, Ran& ran) {
+  ran.executable = executable;
+  print_undecided(Inside::compilation(executable).steps);
+  std::vector<Tensor>&inputs = ran.inputs, &outputs = ran.outputs;
+  for (size_t i = 0; i < executable.inputs().size(); ++i) {
+    STRIA_ASSIGN(Tensor tensor, device.create_tensor(executable.inputs()[i]));
+    inputs.push_back(tensor);
+    STRIA_RETURN_IF_ERROR(tensor.write(given[i].bytes()));
+  }
+  for (const TensorInfo& info : executable.outputs()) {
+    STRIA_ASSIGN(Tensor tensor, device.create_tensor(info));
+    outputs.push_back(std::move(tensor));
+  }
+  if (!options.check_kernels.empty()) {
+    // Runs once, kernel by kernel.
+    Progress progress("checking each kernel against the interpreter");
+    STRIA_ASSIGN(ran.wrong, find_wrong_kernel(executable, inputs, outputs));
+    if (ran.wrong) return Status();
+  }
+  {
+    Progress progress("running on " + device.name());
+    const Outcome outcome =
+        run_executable(executable, inputs, outputs, options.profile ? &ran.profile : nullptr);
+    STRIA_RETURN_IF_ERROR(outcome.status());
+  }
+  for (const Tensor& tensor : outputs) {
+    STRIA_ASSIGN(HostTensor result, tensor.read());
+    ran.results.push_back(std::move(result));
+  }
+  return Status();
+}
+
 Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   Request request;
   STRIA_FAIL_IF(parse_request(options, request));
@@ -181,13 +219,16 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   const double parse_seconds = seconds_since(parse_begin);
   TemplateSettings parameters;
   STRIA_FAIL_IF(parse_settings(options.settings, parameters));
-  const CompileOptions how{.fast_math = options.fast_math,
-                           .no_peepholes = options.no_peepholes,
-                           .constants = {options.constants.begin(), options.constants.end()},
-                           .watch_kernels = true,
-                           .tune = options.tune,
-                           .parameters = parameters,
-                           .recorder = &reproducer};
+  RunnerOptions runs;
+  runs.compile = {.fast_math = options.fast_math,
+                  .no_peepholes = options.no_peepholes,
+                  .constants = {options.constants.begin(), options.constants.end()},
+                  .watch_kernels = true,
+                  .tune = options.tune,
+                  .parameters = parameters,
+                  .recorder = &reproducer};
+  runs.on_hand_over = [&](const HandOver&) { reproducer.forget(); };
+  const CompileOptions& how = runs.compile;
   Device device;
   const auto open = [&](const Compilation* generic) {
     return open_device(options.device, device, options.time_limit_s, options.threads, generic);
@@ -205,41 +246,40 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   std::vector<bool> labelled;
   STRIA_FAIL_IF(match_results(program, generic.bound, request.labels, labelled));
 
-  if (how.parameters.empty()) STRIA_FAIL_IF(open(&generic));
-  STRIA_FAIL_IF(check_result_memory(program, generic.bound, device));
-  Profile profile;
-  const Clock::time_point compile_begin = Clock::now();
-  STRIA_OR_FAIL(Compilation compilation, ExitCode::device,
-                CompileDriver::specialize(device, std::move(generic), how));
-  print_undecided(compilation.steps);
-  STRIA_OR_FAIL(Executable executable, ExitCode::device,
-                CompileDriver::load(device, std::move(compilation), how));
-  profile.compile_seconds = parse_seconds + lower_seconds + seconds_since(compile_begin);
-
-  std::vector<Tensor> inputs, outputs;
-  for (size_t i = 0; i < executable.inputs().size(); ++i) {
-    const TensorInfo& info = executable.inputs()[i];
-    STRIA_OR_FAIL(Tensor tensor, ExitCode::device, device.create_tensor(info));
-    STRIA_FAIL_IF_ERROR(ExitCode::device, tensor.write(in.tensors[i].bytes()));
-    inputs.push_back(std::move(tensor));
-  }
-  for (const TensorInfo& info : executable.outputs()) {
-    STRIA_OR_FAIL(Tensor tensor, ExitCode::device, device.create_tensor(info));
-    outputs.push_back(std::move(tensor));
-  }
-  if (!options.check_kernels.empty())
-    STRIA_FAIL_IF(check_kernels(executable, inputs, outputs, options.check_kernels));
-  {
-    Progress progress("running on " + device.name());
-    STRIA_FAIL_IF(
-        run_executable(executable, inputs, outputs, options.profile ? &profile : nullptr));
-  }
-  std::vector<HostTensor> results;
-  for (const Tensor& tensor : outputs) {
-    STRIA_OR_FAIL(HostTensor result, ExitCode::device, tensor.read());
-    results.push_back(std::move(result));
-  }
+  // What is set or tuned is the chosen device's: no other one could go on.
+  if (how.tune > 0 && !device.valid()) STRIA_FAIL_IF(open(&generic));
+  const tile::BoundProgram bound = generic.bound;
+  ProgramRunner runner;
+  if (device.valid())
+    runner = Inside::runner(device, std::move(generic), runs);
+  else
+    STRIA_FAIL_IF(open_runner(options.device, std::move(generic), runs, runner,
+                              options.time_limit_s, options.threads));
+  std::shared_ptr<Ran> ran;
+  Outcome too_large;
+  RunnerWork work;
+  work.opened = [&](const Device& on) {
+    take_device(on);
+    too_large = check_result_memory(program, bound, on);
+    return too_large.status();
+  };
+  work.run = [&](const Device& on, const Executable& executable, RunnerNotes& notes) {
+    ran = std::make_shared<Ran>();
+    notes.made = ran;
+    Status done = run_on(on, executable, options, in.tensors, *ran);
+    ran->profile.compile_seconds = parse_seconds + lower_seconds + notes.compile_seconds;
+    if (!done.ok()) ran.reset();
+    return done;
+  };
+  const Status status = Inside::run(runner, work);
+  STRIA_FAIL_IF(too_large);
+  STRIA_FAIL_IF_ERROR(ExitCode::device, status);
   STRIA_FAIL_IF(check_process());
+  if (!options.check_kernels.empty())
+    STRIA_FAIL_IF(report_kernels(ran->wrong, options.check_kernels));
+  const Executable& executable = ran->executable;
+  const std::vector<HostTensor>& results = ran->results;
+  const Profile& profile = ran->profile;
 
   // A result that is wrong is not written; what was asked for as a file is not shown as well.
   Outcome checked;

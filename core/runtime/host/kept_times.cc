@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/runtime/host/kept_times.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "stria/base/cache_folder.h"
+#include "stria/hal/files/disk_cache.h"
+#include "stria/runtime/host/kept_plan.h"
+#include "stria/stripe/text/printer.h"
+
+namespace stria {
+namespace {
+
+// One for each folder, never destroyed, as that of plans.
+hal::DiskCache& times_cache() {
+  static auto& mutex = *new std::mutex;
+  static auto& all = *new std::map<std::filesystem::path, hal::DiskCache>;
+  const std::filesystem::path folder = user_cache_folder();
+  const std::lock_guard<std::mutex> lock(mutex);
+  return all.try_emplace(folder, folder.empty() ? folder : folder / "times").first->second;
+}
+
+}  // namespace
+
+KeptTimes::KeptTimes(const stripe::Program& generic, bool fast_math) {
+  if (build_id().empty()) return;
+  const std::string text = stripe::print(generic);
+  program_ = fmt::format("times 1\n{}\n{}\n{}\n{}\n", build_id(), fast_math, text.size(), text);
+}
+
+std::string KeptTimes::key_of(const DeviceInfo& device) const {
+  return fmt::format("{}{}\n{}\n{}\n", program_, device.plugin, device.id, device.name);
+}
+
+std::optional<TimeRange> KeptTimes::find(const DeviceInfo& device) const {
+  if (program_.empty()) return std::nullopt;
+  const std::optional<std::string> kept = times_cache().get(key_of(device));
+  if (!kept) return std::nullopt;
+  const auto json = nlohmann::json::parse(*kept, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  TimeRange out;
+  const std::pair<const char*, double*> numbers[] = {
+      {"seconds", &out.seconds}, {"least", &out.least}, {"most", &out.most}};
+  for (const auto& [name, value] : numbers) {
+    const auto at = json.find(name);
+    if (at == json.end() || !at->is_number()) return std::nullopt;
+    *value = at->get<double>();
+    if (!std::isfinite(*value) || *value <= 0) return std::nullopt;
+  }
+  return out;
+}
+
+void KeptTimes::keep(const DeviceInfo& device, const TimeRange& run) const {
+  if (program_.empty()) return;
+  const nlohmann::json json = {{"seconds", run.seconds}, {"least", run.least}, {"most", run.most}};
+  times_cache().put(key_of(device), json.dump());
+}
+
+}  // namespace stria
