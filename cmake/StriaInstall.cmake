@@ -22,7 +22,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DEST
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/guide DESTINATION ${texts}/sdk)
 install(FILES ${PROJECT_SOURCE_DIR}/sdk/README.md DESTINATION ${texts}/sdk)
 # What those pages name, and what that names: tools/embed_test.sh follows every link.
-foreach(file core/calibrate/README.md core/cost/README.md core/cost/block/README.md core/cost/core/README.md core/cost/kernel/README.md core/cost/models/README.md core/cost/search/README.md
+foreach(file core/calibrate/README.md core/cost/README.md core/cost/block/README.md core/cost/core/README.md core/cost/kernel/README.md core/cost/models/README.md core/cost/program/README.md core/cost/search/README.md
     core/cost/staged/README.md core/cost/workgroup/README.md core/edsl/README.md core/hwmodel/README.md
     core/runtime/pick/README.md core/runtime/stria.h core/stripe/README.md core/stripe/text/README.md core/stripe/verify/README.md
     core/template/README.md hwmodels/README.md hwmodels/schema/hwmodel.schema.json
