@@ -19,8 +19,8 @@
 // that walk alike through all of these tensors. It has two products at most, and others between.
 // For each such row the pass asks cost/staged/chain_time.h for the best common tile, the order of
 // the loops, and how many points are under way; and the cost `staged_time` for the best tiles of
-// the kernels by themselves. It makes a chain where that takes clearly less time. `schedule` then stages what the tags say, and
-// `compute_deps` lets what does not depend on each other overlap.
+// the kernels by themselves. It makes a chain where that takes clearly less time. `schedule` then
+// stages what the tags say, and `compute_deps` lets what does not depend on each other overlap.
 //
 // Requires: kernels that are in no location yet. Ensures: the same values. Runs before autotile,
 // for which a chain's tiles are not visible, and after the steps that fuse and order kernels.
