@@ -85,6 +85,18 @@ double bytes_per_cycle(const HardwareModel& model, double bytes) {
   return out;
 }
 
+// What work takes that takes `cycles` if all cores do it and begin at once: one core does small
+// work faster than all of them could begin.
+double with_start(const HardwareModel& model, double cycles) {
+  for (const ExecutionUnit& unit : model.executors) {
+    if (unit.vector_registers <= 0 || unit.max_threads > 0 || unit.count < 2) continue;
+    const CoreFacts& facts = unit.calibration.core;
+    return std::min(cycles * static_cast<double>(unit.count),
+                    cycles * facts.kernel_busy_factor + facts.kernel_start_cycles);
+  }
+  return cycles;
+}
+
 double bytes_of(const Refinement& ref) {
   return static_cast<double>(ref.shape.element_count()) *
          static_cast<double>(byte_size(ref.shape.type));
@@ -188,7 +200,8 @@ std::optional<TimeRange> program_bound(const stripe::Program& generic, const Har
     }
     for (const std::string& name : made)
       if (tensors.count(name) > 0 && last[name] >= group.end) bytes += bytes_of(*tensors.at(name));
-    seconds += std::max(cycles, bytes / rate) * 1e-6 / model.clock_mhz + model.launch_us * 1e-6;
+    seconds += with_start(model, std::max(cycles, bytes / rate)) * 1e-6 / model.clock_mhz +
+               model.launch_us * 1e-6;
   }
   return TimeRange{seconds * kBoundSlack, seconds, seconds * kBoundSlack * kBoundSlack} +
          run_of(model);

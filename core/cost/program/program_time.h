@@ -43,7 +43,8 @@ ProgramTime program_time(const stripe::Program& device, const HardwareModel& mod
 // kBoundSlack times the bound, `most` as much again; `least` is the bound. Terms of each group of
 // kernels that passes usually make one of: its operations over the peak of the model's units, or
 // the bytes of its tensors that others do not keep, over the nearest memory that the program's
-// tensors fit into, whichever takes longer; and one launch. nullopt: the model has no rate of an
+// tensors fit into, whichever takes longer; the start of all cores, or one core alone; and one
+// launch. nullopt: the model has no rate of an
 // operation, or of no memory. Pure.
 std::optional<TimeRange> program_bound(const stripe::Program& generic, const HardwareModel& model);
 
