@@ -88,8 +88,11 @@ double bytes_per_cycle(const HardwareModel& model, double bytes) {
 // What work takes that takes `cycles` if all cores do it and begin at once: one core does small
 // work faster than all of them could begin.
 double with_start(const HardwareModel& model, double cycles) {
+  // Units that run groups of lanes have no cores that begin.
+  for (const ExecutionUnit& unit : model.executors)
+    if (unit.max_threads > 0) return cycles;
   for (const ExecutionUnit& unit : model.executors) {
-    if (unit.vector_registers <= 0 || unit.max_threads > 0 || unit.count < 2) continue;
+    if (unit.vector_registers <= 0 || unit.count < 2) continue;
     const CoreFacts& facts = unit.calibration.core;
     return std::min(cycles * static_cast<double>(unit.count),
                     cycles * facts.kernel_busy_factor + facts.kernel_start_cycles);

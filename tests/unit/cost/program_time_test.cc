@@ -130,6 +130,14 @@ TEST(ProgramBound, CountsTheStartOfCores) {
   EXPECT_NEAR(of(4, 500, 1), 1024 + 500, 1e-3);
   EXPECT_NEAR(of(4, 500, 1.5), 1024 * 1.5 + 500, 1e-3);
   EXPECT_NEAR(of(4, 5000, 1), 4096, 1e-3);
+  // Lanes of a machine that runs groups are no cores, though they have registers.
+  const char* groups = R"({"name": "m", "clock_mhz": 1000,
+  "mem_units": {"DRAM": {"count": 1, "size_KiB": 1048576, "read_bytes_per_cycle": 1000}},
+  "exec_units": {"CU": {"count": 1, "op": "mac", "ops_per_cycle": 64, "max_threads": 128},
+                 "LANE": {"count": 64, "vector_bytes": 16, "vector_registers": 16}}})";
+  const Result<HardwareModel> model = load_hardware_model({"m.json", groups});
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_NEAR(program_bound(program_of(product(0, "A", "C")), *model)->least * 1e9, 4096, 1e-3);
 }
 
 TEST(ProgramBound, IsNothingWithoutRates) {
