@@ -20,6 +20,7 @@
 #include "stria/runtime/compile_driver.h"
 #include "stria/runtime/device_picker.h"
 #include "stria/runtime/host/host_functions.h"
+#include "stria/runtime/host/hw_overlays.h"
 #include "stria/runtime/host/kept_times.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/pick/selection.h"
@@ -41,8 +42,12 @@ DeviceFacts facts_of(const hal::PluginRecord& record, size_t position, bool with
   out.number = static_cast<uint32_t>(position);
   if (!with_model) return out;
   const Result<SourceText> text = record.plugin.read_hw_model(info.kind);
+  // What was measured of the machine counts here as it does once the device is open.
+  const auto refined = hw_overlays(record.plugin.directory(), record.plugin.id(), info.name, {});
   const Result<HardwareModel> model =
-      text.ok() ? load_hardware_model(*text, {}, info.properties) : text.status();
+      !text.ok()      ? text.status()
+      : !refined.ok() ? refined.status()
+                      : load_hardware_model(*text, {}, info.properties, *refined);
   if (!model.ok()) {
     out.model_trouble = hal::one_line(model.status().message());
     return out;
