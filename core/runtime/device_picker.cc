@@ -65,8 +65,10 @@ std::optional<Prediction> by_plugin(const Device& device, const Compilation& com
   Prediction out;
   out.by = PredictedBy::plugin;
   out.run = {seconds(said->time_ns), seconds(said->low_time_ns), seconds(said->high_time_ns)};
+  // 0 is "not known", and an interval holds what it is an interval of.
   if (said->low_time_ns == 0) out.run.least = out.run.seconds;
-  if (said->high_time_ns == 0) out.run.most = out.run.seconds;
+  out.run.least = std::min(out.run.least, out.run.seconds);
+  out.run.most = std::max(out.run.most, out.run.seconds);
   const double prologue = seconds(said->prologue_ns);
   out.prologue = {prologue, prologue, prologue};
   out.build_s = seconds(said->build_ns);

@@ -4,9 +4,9 @@
 //
 // The time of device Stripe is the sum of its kernels' (kernel_time.h) and what a run takes beside
 // them (run_us of the model): kernels of one program run one after the other, or share the units
-// where they overlap. Times of kernels are wrong for common
-// reasons (a clock, a rate) and for their own ones; so the interval of a sum is narrower than the
-// sum of the intervals, and wider than that of independent errors:
+// where they overlap. Times of kernels are wrong for common reasons (a clock, a rate) and for their
+// own ones; so the interval of a sum is narrower than the sum of the intervals, and wider than that
+// of independent errors:
 //
 //   deviation^2 = c * (sum of deviations)^2 + (1 - c) * sum of (deviations^2)    c = kCommonPart
 //
@@ -44,8 +44,7 @@ ProgramTime program_time(const stripe::Program& device, const HardwareModel& mod
 // kernels that passes usually make one of: its operations over the peak of the model's units, or
 // the bytes of its tensors that others do not keep, over the nearest memory that the program's
 // tensors fit into, whichever takes longer; the start of all cores, or one core alone; and one
-// launch. nullopt: the model has no rate of an
-// operation, or of no memory. Pure.
+// launch. nullopt: the model has no rate of an operation, or of no memory. Pure.
 std::optional<TimeRange> program_bound(const stripe::Program& generic, const HardwareModel& model);
 
 }  // namespace stria::cost

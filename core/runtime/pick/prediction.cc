@@ -11,18 +11,8 @@
 namespace stria {
 namespace {
 
-// "12.3 us", "4.56 ms".
-std::string shown_time(double seconds) {
-  if (!(seconds < 1e6)) return "an unknown time";
-  if (seconds >= 1) return fmt::format("{:.3g} s", seconds);
-  if (seconds >= 1e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
-  return fmt::format("{:.3g} us", seconds * 1e6);
-}
-
 std::string shown_value(const TimeRange& value, bool joules) {
-  if (joules) return fmt::format("{:.3g} J", value.seconds);
-  return fmt::format("{} ({} .. {})", shown_time(value.seconds), shown_time(value.least),
-                     shown_time(value.most));
+  return joules ? fmt::format("{:.3g} J", value.seconds) : shown_range(value);
 }
 
 // What a prediction says against a device.
@@ -38,7 +28,7 @@ void add_limits(const Prediction& prediction, const DeviceSelector& selector,
     verdict.objections.push_back(
         {Gate::limit, std::nullopt,
          fmt::format("a run takes {}, and must not take longer than {}",
-                     shown_value(prediction.run, false), shown_time(*selector.deadline_s))});
+                     shown_range(prediction.run), shown_seconds(*selector.deadline_s))});
   if (selector.objective == Objective::energy && prediction.energy_j <= 0)
     verdict.objections.push_back(
         {Gate::limit, std::nullopt, "nobody knows how much energy it takes"});
@@ -81,6 +71,8 @@ std::optional<TimeRange> objective_of(const Prediction& prediction,
   }
   if (prediction.run.seconds <= 0) return std::nullopt;
   const TimeRange build{prediction.build_s, prediction.build_s, prediction.build_s};
+  const bool counts_build = selector.objective == Objective::first_result || selector.runs;
+  if (counts_build && prediction.build_s <= 0) return std::nullopt;
   // Until the first result is there, or for each of so many runs.
   if (selector.objective == Objective::first_result)
     return build + prediction.prologue + prediction.run;

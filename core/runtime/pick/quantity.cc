@@ -142,4 +142,15 @@ std::string shown_bytes(uint64_t bytes) {
   return fmt::format("{:g} {}", tenths, kNames[at]);
 }
 
+std::string shown_seconds(double seconds) {
+  if (seconds >= 1) return fmt::format("{:.3g} s", seconds);
+  if (seconds >= 1e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
+  return fmt::format("{:.3g} us", seconds * 1e6);
+}
+
+std::string shown_range(const TimeRange& range) {
+  return fmt::format("{} ({} .. {})", shown_seconds(range.seconds), shown_seconds(range.least),
+                     shown_seconds(range.most));
+}
+
 }  // namespace stria

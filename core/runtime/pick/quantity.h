@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "stria/base/status.h"
+#include "stria/base/time_range.h"
 
 namespace stria {
 
@@ -23,6 +24,9 @@ std::string bytes_text(uint64_t bytes);
 std::string seconds_text(double seconds);
 std::string watts_text(double watts);
 
+// For people: "12.3 us", "4.56 ms", "2 s"; and with the interval, "12.3 us (8.1 us .. 18.5 us)".
+std::string shown_seconds(double seconds);
+std::string shown_range(const TimeRange& range);
 // For people: "7.6 GiB", "640 KiB", "12 bytes".
 std::string shown_bytes(uint64_t bytes);
 

@@ -120,6 +120,16 @@ TEST(Choose, CountsWhatIsDoneOnce) {
   EXPECT_THAT(order_of(chosen("big, small, auto, runs=100000", said)), ElementsAre("big", "small"));
 }
 
+// A build of which nobody knows how long it takes is not free.
+TEST(Choose, AnUnknownBuildIsNotFree) {
+  Prediction known = taking(2e-3, 2e-3, 2e-3);
+  known.build_s = 1;
+  const std::vector<std::vector<Prediction>> said = {{taking(1e-3, 1e-3, 1e-3)}, {known}};
+  EXPECT_THAT(order_of(chosen("big, small, auto", said)), ElementsAre("big", "small"));
+  EXPECT_THAT(order_of(chosen("big, small, auto:first-result", said)), ElementsAre("small", "big"));
+  EXPECT_THAT(order_of(chosen("big, small, auto, runs=2", said)), ElementsAre("small", "big"));
+}
+
 TEST(Choose, KeepsLimits) {
   Prediction hot = taking(1e-3, 0.9e-3, 2e-3), cool = taking(4e-3, 3e-3, 5e-3);
   hot.energy_j = 0.1;     // 100 W

@@ -11,23 +11,12 @@
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/runtime/pick/glob.h"
+#include "stria/runtime/pick/quantity.h"
 
 namespace stria::command {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// "12.3 us", "4.56 ms": as many digits as a prediction is worth.
-std::string shown_seconds(double seconds) {
-  if (seconds >= 1) return fmt::format("{:.3g} s", seconds);
-  if (seconds >= 1e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
-  return fmt::format("{:.3g} us", seconds * 1e6);
-}
-
-std::string shown_range(const TimeRange& range) {
-  return fmt::format("{} ({} .. {})", shown_seconds(range.seconds), shown_seconds(range.least),
-                     shown_seconds(range.most));
-}
 
 std::string shown_prediction(const Prediction& prediction) {
   std::string out = shown_range(prediction.run);
@@ -79,11 +68,7 @@ Json json_of(const Prediction& prediction) {
 }  // namespace
 
 void print_pick(const Pick& pick, bool kernels) {
-  constexpr size_t kMaxWidth = 64;
-  struct Line {
-    std::string selector, name, said;
-  };
-  std::vector<Line> lines;
+  std::vector<DeviceLine> lines;
   for (const size_t at : pick.selection.order) {
     const DeviceInfo& device = pick.selection.devices[at].device;
     const Candidate* candidate = pick.candidate(at);
@@ -93,16 +78,7 @@ void print_pick(const Pick& pick, bool kernels) {
     if (!one.kept())
       lines.push_back(
           {one.device.selector, one.device.name, verdict_text(one, pick.selection.selector)});
-  size_t selector_width = 0, name_width = 0;
-  for (const Line& line : lines) {
-    if (line.selector.size() <= kMaxWidth)
-      selector_width = std::max(selector_width, line.selector.size());
-    if (line.name.size() <= kMaxWidth) name_width = std::max(name_width, line.name.size());
-  }
-  for (const Line& line : lines)
-    std::printf("%s\n", fmt::format("{:<{}}  {:<{}}  {}", line.selector, selector_width, line.name,
-                                    name_width, line.said)
-                            .c_str());
+  print_lines(lines);
   if (pick.selection.order.empty()) return;
   const DeviceInfo& best = pick.selection.devices[pick.selection.order[0]].device;
   std::printf("\nbest: %s: %s%s\n", best.selector.c_str(), pick.why.c_str(),

@@ -43,12 +43,23 @@ Json json_of_selector(const DeviceSelector& selector) {
   return out;
 }
 
-void print_selection(const Selection& selection) {
+void print_lines(const std::vector<DeviceLine>& lines) {
   constexpr size_t kMaxWidth = 64;
-  struct Line {
-    std::string selector, name, verdict;
-  };
-  std::vector<Line> lines;
+  // What is wider than a column may be moves only its own line's rest.
+  size_t selector_width = 0, name_width = 0;
+  for (const DeviceLine& line : lines) {
+    if (line.selector.size() <= kMaxWidth)
+      selector_width = std::max(selector_width, line.selector.size());
+    if (line.name.size() <= kMaxWidth) name_width = std::max(name_width, line.name.size());
+  }
+  for (const DeviceLine& line : lines)
+    std::printf("%s\n", fmt::format("{:<{}}  {:<{}}  {}", line.selector, selector_width, line.name,
+                                    name_width, line.said)
+                            .c_str());
+}
+
+void print_selection(const Selection& selection) {
+  std::vector<DeviceLine> lines;
   for (const size_t at : selection.order) {
     const DeviceInfo& device = selection.devices[at].device;
     lines.push_back({device.selector, device.name, lines.empty() ? "kept, tried first" : "kept"});
@@ -57,17 +68,7 @@ void print_selection(const Selection& selection) {
     if (!one.kept())
       lines.push_back(
           {one.device.selector, one.device.name, verdict_text(one, selection.selector)});
-  // What is wider than a column may be moves only its own line's rest.
-  size_t selector_width = 0, name_width = 0;
-  for (const Line& line : lines) {
-    if (line.selector.size() <= kMaxWidth)
-      selector_width = std::max(selector_width, line.selector.size());
-    if (line.name.size() <= kMaxWidth) name_width = std::max(name_width, line.name.size());
-  }
-  for (const Line& line : lines)
-    std::printf("%s\n", fmt::format("{:<{}}  {:<{}}  {}", line.selector, selector_width, line.name,
-                                    name_width, line.verdict)
-                            .c_str());
+  print_lines(lines);
 }
 
 Json json_of_verdict(const Selection& selection, size_t device) {

@@ -4,10 +4,18 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "stria/runtime/pick/selection.h"
 
 namespace stria::command {
+
+// A device as tables have it, and what is said of it.
+struct DeviceLine {
+  std::string selector, name, said;
+};
+// A line each, in columns.
+void print_lines(const std::vector<DeviceLine>& lines);
 
 // What drops the device, for a line: "dropped: 'mem>=8G': it has 2.0 GiB".
 std::string verdict_text(const DeviceVerdict& verdict, const DeviceSelector& selector);
