@@ -72,8 +72,8 @@ Finding returns_at_once(Subject& subject) {
   STRIA_ASSIGN(Building building,
                begin_build(subject, start.compiler, start.program.device_text, waits));
   STRIA_RETURN_IF_ERROR(open.returned("compiler.build"));
-  STRIA_ASSIGN(const bool done, subject.is_done(building.done));
-  if (done) return broken("a build is done while the event that it waits for is open");
+  STRIA_RETURN_IF_ERROR(DeviceWork(subject).stays_open(
+      {}, building.done, "the event that its build waits for is open"));
   STRIA_RETURN_IF_ERROR(open.signal());
   return check_built(subject, start, std::move(building));
 }
@@ -99,8 +99,8 @@ Finding waits_for_all(Subject& subject, size_t last) {
   for (HeldEvent& event : events) STRIA_RETURN_IF_ERROR(event.returned("compiler.build"));
   for (size_t i = 0; i < 3; ++i)
     if (i != last) STRIA_RETURN_IF_ERROR(events[i].signal());
-  STRIA_ASSIGN(const bool done, subject.is_done(building.done));
-  if (done) return broken("a build is done while event {} of 3 that it waits for is open", last);
+  STRIA_RETURN_IF_ERROR(DeviceWork(subject).stays_open(
+      {}, building.done, fmt::format("event {} of 3 that its build waits for is open", last)));
   STRIA_RETURN_IF_ERROR(events[last].signal());
   return check_built(subject, start, std::move(building));
 }
@@ -162,8 +162,8 @@ Finding first_failure(Subject& subject) {
   STRIA_RETURN_IF_ERROR(first.returned("compiler.build"));
   STRIA_RETURN_IF_ERROR(second.returned("compiler.build"));
   STRIA_RETURN_IF_ERROR(second.signal(Status(StatusCode::data_loss, "the second")));
-  STRIA_ASSIGN(const bool done, subject.is_done(building.done));
-  if (done) return broken("a build fails while an event that it waits for is open");
+  STRIA_RETURN_IF_ERROR(DeviceWork(subject).stays_open(
+      {}, building.done, "an event that its build waits for is open"));
   STRIA_RETURN_IF_ERROR(first.signal(Status(StatusCode::unavailable, "the first")));
   STRIA_RETURN_IF_ERROR(DeviceWork(subject).wait_for_end(building.done));
   return expect_code(answer_of(subject.tables().event.status(building.done.get())),

@@ -7,8 +7,9 @@
 namespace stria::conformance {
 namespace {
 
-constexpr std::string_view kMayDrop =
-    "get calls the sink once if the key is there, not at all otherwise; put may drop the value.";
+constexpr std::string_view kWithoutCache =
+    "put may drop the value. A plugin whose cache fails does without, or fails with "
+    "STRIA_UNAVAILABLE; once the cache is back the same call is well.";
 
 // When the cache fails: from there on, or only there.
 enum class When { always, while_it_begins, while_it_builds, while_it_runs };
@@ -53,7 +54,7 @@ Status live(Subject& subject, TestHost& host, const SmallProgram& program, When 
 }
 
 Case& add(CaseMaker& maker, const std::string& name, std::function<Finding(Subject&)> run) {
-  Case& c = maker.add('F', name, Level::robust, kMayDrop, std::move(run));
+  Case& c = maker.add('F', name, Level::robust, kWithoutCache, std::move(run));
   c.place = Place::own;
   c.limit = std::chrono::seconds(60);
   return c;

@@ -100,8 +100,9 @@ const std::vector<Way>& all_ways() {
          STRIA_ASSIGN(const auto waits, host_events(work, 2));
          STRIA_ASSIGN(out, begin(piece, waits));
          STRIA_RETURN_IF_ERROR(work.signal(waits[1], burnt()));
-         STRIA_ASSIGN(const bool early, work.is_done(out));
-         if (early) return broken("it ends before all of its waits are over");
+         STRIA_ASSIGN(const Executor beside, work.executor());
+         STRIA_RETURN_IF_ERROR(
+             work.stays_open({&beside, 1}, out, "the first of its two waits is open"));
          return work.signal(waits[0], torn());
        }},
       {"behind_work_that_failed", torn(),

@@ -10,8 +10,9 @@
 namespace stria::conformance {
 namespace {
 
-constexpr std::string_view kOrNull =
-    "Memory of `bytes` aligned to `alignment` (a power of two), or NULL if there is none.";
+constexpr std::string_view kWithoutMemory =
+    "A slot that gets none does without, or fails with STRIA_OUT_OF_MEMORY; once there is memory "
+    "again the same call is well.";
 
 // Allocations of one piece of work that fail in turn.
 constexpr int kMostAllocations = 12;
@@ -316,7 +317,7 @@ Finding bears_no_memory(Subject& subject, const Piece& piece) {
 
 void add_no_memory_cases(CaseMaker& maker) {
   for (const Piece& piece : kPieces) {
-    Case& c = maker.add('F', fmt::format("no_memory.{}", piece.name), Level::robust, kOrNull,
+    Case& c = maker.add('F', fmt::format("no_memory.{}", piece.name), Level::robust, kWithoutMemory,
                         [&piece](Subject& subject) { return bears_no_memory(subject, piece); });
     c.place = Place::own;
     c.limit = std::chrono::seconds(90);

@@ -4,15 +4,6 @@
 #include "suite/device_work.h"
 
 namespace stria::conformance {
-namespace {
-
-// What runs too early has so much time to do it. Longer finds no more: a plugin that ignores its
-// waits starts at once.
-constexpr uint64_t kMomentNs = 4'000'000;
-// Work without waits that has not ended by then is behind something that is blocked.
-constexpr int kBesideMs = 50;
-
-}  // namespace
 
 Result<Bench> Bench::make(Subject& subject, size_t executors) {
   Bench bench(subject);
@@ -68,27 +59,7 @@ Status Bench::finish(const Event& event) const {
 }
 
 Status Bench::stays_open(const Event& event, std::string_view why) const {
-  STRIA_RETURN_IF_ERROR(flush());
-  const Status waited =
-      Subject::failure(Slot::event_wait, subject_->tables().event.wait(event.get(), kMomentNs));
-  if (waited.ok()) return broken("the event is done while {}", why);
-  if (waited.code() != StatusCode::deadline_exceeded) return waited;
-  // On a busy machine threads wake late. What starts too early has done so when work that came
-  // later is done.
-  work_beside();
-  STRIA_ASSIGN(const bool done, subject_->is_done(event));
-  return done ? broken("the event is done while {}", why) : Status();
-}
-
-void Bench::work_beside() const {
-  const Result<Buffer> target = buffer(Bytes(64));
-  if (!target.ok()) return;
-  for (size_t n = 0; n < executors_.size(); ++n) {
-    if (!executors_[n]) continue;
-    const Result<Event> filled = fill(*target, 64, 1, {}, n);
-    if (filled.ok() && flush().ok())
-      (void)DeviceWork(*subject_).wait_for_end(*filled, patience_ms(kBesideMs));
-  }
+  return DeviceWork(*subject_).stays_open(executors_, event, why);
 }
 
 Status Bench::holds(const Buffer& buffer, std::span<const std::byte> expected,

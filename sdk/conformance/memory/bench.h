@@ -54,8 +54,6 @@ class Bench {
 
  private:
   explicit Bench(Subject& subject) : subject_(&subject) {}
-  // A little work on each executor, and its end if that comes soon.
-  void work_beside() const;
 
   Subject* subject_;
   std::vector<Executor> executors_;

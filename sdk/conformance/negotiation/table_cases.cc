@@ -19,9 +19,7 @@ constexpr std::string_view kEveryStruct =
     "skipped; NULL ends it).";
 constexpr std::string_view kUntilUnloaded =
     "The tables, valid until the shared object is unloaded.";
-constexpr std::string_view kOneSymbol =
-    "A plugin is a shared object that exports one symbol, stria_plugin_query; everything else "
-    "crosses in the tables declared here.";
+constexpr std::string_view kIsCode = "A slot that is there is the address of a function.";
 
 constexpr size_t kHeader = 2 * sizeof(uint64_t);  // size, next
 
@@ -185,7 +183,7 @@ void add_table_cases(CaseMaker& maker) {
   add(maker, "size", kEveryStruct, size_is_plausible);
   add(maker, "next", kEveryStruct, next_is_a_chain);
   add(maker, "slots", sentence_of(Rule::slots), needed_slots_are_there);
-  add(maker, "slots_are_code", kOneSymbol, slots_are_code);
+  add(maker, "slots_are_code", kIsCode, slots_are_code);
   add(maker, "same_when_asked_again", kUntilUnloaded, same_when_asked_again);
 
   maker

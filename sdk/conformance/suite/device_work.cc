@@ -9,6 +9,12 @@
 namespace stria::conformance {
 namespace {
 
+// What runs too early has so much time to do it. Longer finds no more: a plugin that ignores its
+// waits starts at once.
+constexpr uint64_t kMomentNs = 4'000'000;
+// Work without waits that has not ended by then is behind something that is blocked.
+constexpr int kBesideMs = 50;
+
 Status gave_nothing(Slot slot) {
   return broken_rule(rule_of(slot), "{} says that it succeeded and gives nothing", name_of(slot));
 }
@@ -108,15 +114,35 @@ Result<bool> DeviceWork::is_done(const Event& event) const {
   return done == 1;
 }
 
+Status DeviceWork::stays_open(std::span<const Executor> on, const Event& event,
+                              std::string_view why) const {
+  for (const Executor& executor : on)
+    if (executor) STRIA_RETURN_IF_ERROR(flush(executor));
+  const Status waited =
+      Subject::failure(Slot::event_wait, tables().event.wait(event.get(), kMomentNs));
+  if (waited.ok()) return broken("the event is done while {}", why);
+  if (waited.code() != StatusCode::deadline_exceeded) return waited;
+  // On a busy machine threads wake late.
+  const Result<Buffer> target = buffer(Bytes(64));
+  for (const Executor& executor : on) {
+    if (!executor || !target.ok()) continue;
+    const Result<Event> filled = fill(executor, *target, 0, 64, Bytes(1, std::byte{1}));
+    if (filled.ok() && flush(executor).ok()) (void)wait_for_end(*filled, patience_ms(kBesideMs));
+  }
+  STRIA_ASSIGN(const bool done, is_done(event));
+  return done ? broken("the event is done while {}", why) : Status();
+}
+
 Status DeviceWork::wait_for_end(const Event& event, int limit_ms) const {
   return Subject::of_event(
-      event, Slot::event_wait,
+      tables().event, event, Slot::event_wait,
       tables().event.wait(event.get(), static_cast<uint64_t>(limit_ms) * 1'000'000));
 }
 
 Status DeviceWork::wait(const Event& event, int limit_ms) const {
   STRIA_RETURN_IF_ERROR(wait_for_end(event, limit_ms));
-  return Subject::of_event(event, Slot::event_status, tables().event.status(event.get()));
+  return Subject::of_event(tables().event, event, Slot::event_status,
+                           tables().event.status(event.get()));
 }
 
 Result<DeviceWork::Mapping> DeviceWork::map(Slot slot, const Buffer& buffer, uint64_t offset,

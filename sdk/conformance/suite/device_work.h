@@ -39,6 +39,9 @@ class DeviceWork {
   Result<Event> end_of(const Event& event) const;
 
   Result<bool> is_done(const Event& event) const;
+  // A failure if the event of work on one of these executors is done, while `why`. Looks for a
+  // moment, and until work that came later on each of them is done: what starts too early has.
+  Status stays_open(std::span<const Executor> on, const Event& event, std::string_view why) const;
   // Waits until the event is done; deadline_exceeded after the limit. Not its failure.
   Status wait_for_end(const Event& event, int limit_ms = patience_ms()) const;
   // wait_for_end(), then the event's own failure.

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <deque>
 #include <exception>
+#include <mutex>
 
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
@@ -49,11 +51,51 @@ Status Subject::failure(Slot slot, stria_error* error) {
       rule_of(slot));
 }
 
-Status Subject::of_event(const Event& event, Slot slot, stria_error* error) {
+namespace {
+
+// What event.on_done says of an event that is done: it calls back before it returns.
+struct Called {
+  bool was_called = false;
+  bool is_well = false;
+};
+Called call_of(const stria_event_table& table, stria_event* event) {
+  // A plugin that calls later, or twice, must find it then.
+  static std::mutex mutex;
+  static std::deque<Called> all;
+  const std::lock_guard lock(mutex);
+  Called& called = all.emplace_back();
+  const auto callback = [](void* state, const stria_error* error) {
+    *static_cast<Called*>(state) = {true, error == nullptr};
+  };
+  const Status asked = hal::take_error(table.on_done(event, callback, &called));
+  return asked.ok() ? called : Called();
+}
+
+// What another slot says against the one that says that the event failed, or is late; "" if none.
+std::string objection(const stria_event_table& table, stria_event* event, Slot slot, bool is_late) {
+  if (slot == Slot::event_status) {
+    const Called called = call_of(table, event);
+    return called.was_called && called.is_well ? "event.on_done says that it is well" : "";
+  }
+  if (!is_late) return "";
+  uint8_t is_done = 0;
+  if (!hal::take_error(table.query(event, &is_done)).ok() || is_done != 1) return "";
+  // It may have become done since.
+  return hal::take_error(table.wait(event, 0)).code() == StatusCode::deadline_exceeded
+             ? "event.query says that it is done"
+             : "";
+}
+
+}  // namespace
+
+Status Subject::of_event(const stria_event_table& table, const Event& event, Slot slot,
+                         stria_error* error) {
   if (!error) return Status();
   const Status failed =
       hal::take_error(error, hal::Reader::author).with_context(std::string(name_of(slot)));
   const bool is_late = failed.code() == StatusCode::deadline_exceeded;
+  if (const std::string but = objection(table, event.get(), slot, is_late); !but.empty())
+    return with_rule(Status(failed.code(), failed.message() + "; " + but), rule_of(slot));
   // How the work ended is what event.status says.
   if (slot == Slot::event_wait && !is_late) return with_rule(failed, rule_of(slot));
   switch (event.maker()) {
@@ -278,9 +320,9 @@ Result<Event> Subject::fill(const Executor& on, const Buffer& target, uint64_t o
 
 Status Subject::wait(const Event& event, int limit_ms) const {
   STRIA_RETURN_IF_ERROR(
-      of_event(event, Slot::event_wait,
+      of_event(tables_.event, event, Slot::event_wait,
                tables_.event.wait(event.get(), static_cast<uint64_t>(limit_ms) * 1'000'000)));
-  return of_event(event, Slot::event_status, tables_.event.status(event.get()));
+  return of_event(tables_.event, event, Slot::event_status, tables_.event.status(event.get()));
 }
 
 Result<bool> Subject::is_done(const Event& event) const {

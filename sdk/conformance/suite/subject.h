@@ -118,8 +118,10 @@ class Subject {
 
   // What a plugin's error says, and gives it back: "executor.copy: …". Its rule is the slot's.
   static Status failure(Slot slot, stria_error* error);
-  // The same where the slot tells of the event's work: the rule is that work's.
-  static Status of_event(const Event& event, Slot slot, stria_error* error);
+  // The same where `slot` of `table` tells of the event's work: the rule is that work's, unless
+  // another slot of the event says the opposite.
+  static Status of_event(const stria_event_table& table, const Event& event, Slot slot,
+                         stria_error* error);
 
  private:
   std::chrono::milliseconds scaled(std::chrono::milliseconds limit) const {

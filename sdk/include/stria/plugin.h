@@ -16,7 +16,8 @@
 // * A null slot, or one beyond `size`, is a slot that the plugin does not have: the host puts a
 //   stub there that returns STRIA_UNIMPLEMENTED. Void slots become no-ops. Only
 //   compiler.transform, library.source, executor.flush, buffer.map_read and event.end may be
-//   missing: nothing can be run without the others.
+//   missing: nothing can be run without the others. A slot that is there is the address of a
+//   function.
 // * Enumerations are int32_t, booleans uint8_t (0 or 1), sizes and offsets uint64_t bytes, times
 //   uint64_t nanoseconds, text UTF-8 in {data, size} without a terminating zero. An empty text may
 //   have data NULL.
@@ -262,7 +263,9 @@ typedef struct stria_host_services {
   void (*log)(stria_host* host, stria_log_level level, stria_string message);
 
   // Memory of `bytes` aligned to `alignment` (a power of two), or NULL if there is none. bytes 0
-  // gives a pointer that may only be freed. @blocks no @allocates yes @reenters no
+  // gives a pointer that may only be freed. A slot that gets none does without, or fails with
+  // STRIA_OUT_OF_MEMORY; once there is memory again the same call is well.
+  // @blocks no @allocates yes @reenters no
   void* (*allocate)(stria_host* host, uint64_t bytes, uint64_t alignment);
   // Gives back what `allocate` gave for the same bytes and alignment. NULL is fine.
   // @blocks no @allocates no @reenters no
@@ -306,7 +309,9 @@ typedef struct stria_host_services {
 
   // A store of bytes that outlives the process, keyed by text that names everything the value
   // depends on (program, device, driver version). get calls the sink once if the key is there, not
-  // at all otherwise; put may drop the value. @blocks yes @allocates yes @reenters yes
+  // at all otherwise; put may drop the value. A plugin whose cache fails does without, or fails
+  // with STRIA_UNAVAILABLE; once the cache is back the same call is well.
+  // @blocks yes @allocates yes @reenters yes
   stria_error* (*cache_get)(stria_host* host, stria_string key, stria_text_sink sink, void* state);
   stria_error* (*cache_put)(stria_host* host, stria_string key, stria_string value);
 
