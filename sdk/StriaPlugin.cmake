@@ -4,10 +4,11 @@
 # stria_add_plugin(NAME SOURCES file… [READER] [FOLDER folder] [DATA folder] [NO_INSTALL])
 # Target stria_plugin_NAME: builds the directory <build>/lib/stria/plugins/NAME that the loader looks
 # for, with libstria_NAME.so (which exports the one symbol), and copies of plugin.json, hw/*.json,
-# passes/*.json and README.md from the current source folder, or from DATA. Installs the same
-# directory under <prefix>/lib/stria/plugins. READER links stria::reader (stria/reader.h). Link what
-# else the plugin needs to the target, hidden and static where possible. FOLDER is another place under
-# the build folder.
+# passes/*.json and README.md from the current source folder, or from DATA; copied_from.txt names
+# that folder, so that messages do. Installs the same directory, without copied_from.txt, under
+# <prefix>/lib/stria/plugins. READER links stria::reader (stria/reader.h). Link what else the plugin
+# needs to the target, hidden and static where possible. FOLDER is another place under the build
+# folder.
 function(stria_add_plugin name)
   cmake_parse_arguments(PLUGIN "NO_INSTALL;READER" "FOLDER;DATA" "SOURCES" ${ARGN})
   if(NOT PLUGIN_SOURCES OR PLUGIN_UNPARSED_ARGUMENTS)
@@ -55,6 +56,9 @@ function(stria_add_plugin name)
     configure_file(${PLUGIN_DATA}/${file} ${out}/${file} COPYONLY
       FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
   endforeach()
+  # Messages about these files name the sources, which are what a person edits.
+  file(GENERATE OUTPUT ${out}/copied_from.txt CONTENT "${PLUGIN_DATA}\n"
+    FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
   # The loader trusts only what nobody else may write, whatever the umask.
   add_custom_command(TARGET ${target} POST_BUILD COMMAND chmod -R go-w ${out} VERBATIM)
   if(NOT PLUGIN_NO_INSTALL)

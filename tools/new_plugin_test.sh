@@ -119,6 +119,30 @@ try_estimates() {
     fail "$(basename "$1"): conform does not skip what is about estimates: $said"
 }
 
+# A mistake in a JSON file: the message names the file to edit, not the copy of the build, and nothing says
+# so where the plugin is installed.
+try_mistakes() {
+  local project=$1 lang=$2 name built said file
+  name=$(basename "$project")
+  for file in hw/npu.json passes/npu.json plugin.json; do
+    cp "$project/$file" "$work/right.json"
+    sed -i '0,/^{/s//{"nmae": 1,/' "$project/$file"
+    if [ "$lang" = rust ]; then
+      bare "${flags[@]}" "$project/make_plugin.sh" "$prefix" >"$work/log" 2>&1
+      built=$project/target/plugins
+    else
+      bare cmake --build "$project/build" >"$work/log" 2>&1
+      built=$project/build/lib/stria/plugins
+    fi
+    said=$(bare STRIA_PLUGIN_PATH="$built" "$stria" run "$project/programs/integers.tile" --device "$name" \
+      --input A=random:1:i8:20,5 --input B=random:2:i8:5 2>&1) && fail "$name: a mistake in $file is not seen: $said"
+    grep -qF "$project/$file" <<<"$said" || fail "$name: a mistake in $file does not name it: $said"
+    ! grep -qF "$built" <<<"$said" || fail "$name: a mistake in $file names the copy: $said"
+    mv "$work/right.json" "$project/$file"
+  done
+  [ ! -e "$project/plugins/$name/copied_from.txt" ] || fail "$name: copied_from.txt is installed"
+}
+
 # What the pages have the author make in the project is nothing to commit.
 try_ignored() {
   local project=$1 folder
@@ -158,6 +182,7 @@ for choice in "${choices[@]}"; do
   [ "$codegen" != c ] || try_pass "$work/$name"
   try_ignored "$work/$name"
   try_estimates "$work/$name"
+  try_mistakes "$work/$name" "$lang"
   [ -n "${checked:-}" ] || try_check "$work/$name"
   checked=1
   [ -z "$(ls -A "$work/tmp")" ] || fail "$choice leaves files behind: $(ls -A "$work/tmp")"

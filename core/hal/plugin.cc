@@ -14,6 +14,7 @@
 #include "stria/base/text.h"
 #include "stria/hal/boundary/sized.h"
 #include "stria/hal/device_state.h"
+#include "stria/hal/files/copied_from.h"
 #include "stria/hal/files/inside_file.h"
 #include "stria/hal/files/shared_object.h"
 #include "stria/hal/files/trust.h"
@@ -344,7 +345,8 @@ constexpr size_t kMaxModelText = size_t{64} << 20;
 Result<SourceText> read_text(const Plugin& plugin, const std::filesystem::path& file) {
   STRIA_ASSIGN(std::string text, read_inside(plugin.directory(), file, kMaxModelText,
                                              fmt::format("plugin {}", plugin.id())));
-  return SourceText{(plugin.directory() / file).string(), std::move(text)};
+  std::string name = name_to_edit(plugin.directory(), file, text);
+  return SourceText{std::move(name), std::move(text)};
 }
 
 }  // namespace

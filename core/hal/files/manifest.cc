@@ -8,6 +8,7 @@
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/hal/boundary/info.h"
+#include "stria/hal/files/copied_from.h"
 #include "stria/hal/files/inside_file.h"
 
 namespace stria::hal {
@@ -283,14 +284,14 @@ Result<Manifest> parse_manifest(std::string_view text, std::string_view name) {
 }
 
 Result<Manifest> read_manifest(const fs::path& directory) {
-  const fs::path path = directory / kFile;
   std::error_code error;
   if (!fs::is_directory(directory, error))
     return not_found("'{}' is no directory", shown_path(directory));
   STRIA_ASSIGN(const std::string text,
                read_inside(directory, kFile, kMaxBytes, shown_path(directory)));
-  STRIA_ASSIGN(Manifest manifest, parse_manifest(text, path.string()));
-  const std::string who = shown_path(path);
+  const std::string name = name_to_edit(directory, kFile, text);
+  STRIA_ASSIGN(Manifest manifest, parse_manifest(text, name));
+  const std::string who = shown_name(name, 2 * kMaxNameBytes);
   STRIA_RETURN_IF_ERROR(check_inside(directory, manifest.library, who));
   for (const DeviceKind& kind : manifest.devices)
     for (const fs::path& file : {kind.hw, kind.pipeline})

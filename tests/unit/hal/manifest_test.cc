@@ -3,9 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "scripted_host.h"
 #include "stria/base/file.h"
+#include "stria/hal/files/copied_from.h"
 #include "stria/hal/files/sha256.h"
 
 namespace stria::hal {
@@ -175,6 +177,39 @@ TEST(Manifest, EveryFileItNamesMustBeThereAndInside) {
   fs::create_symlink("/etc/hostname", folder.path() / "plugin.json");
   EXPECT_EQ(read_manifest(folder.path()).status().code(), StatusCode::permission_denied);
   EXPECT_EQ(read_manifest(folder.path() / "nowhere").status().code(), StatusCode::not_found);
+}
+
+TEST(Manifest, AMessageNamesTheFileToEdit) {
+  namespace fs = std::filesystem;
+  const TemporaryFolder built;
+  const TemporaryFolder sources;
+  const auto name = [&] { return name_to_edit(built.path(), "hw/npu.json", "{}"); };
+  const std::string copy = (built.path() / "hw/npu.json").string();
+  const std::string source = (sources.path() / "hw/npu.json").string();
+  for (const fs::path& folder : {built.path(), sources.path()}) {
+    fs::create_directories(folder / "hw");
+    ASSERT_TRUE(write_file(folder / "hw/npu.json", "{}").ok());
+  }
+  EXPECT_EQ(name(), copy);
+  ASSERT_TRUE(write_file(built.path() / "copied_from.txt", sources.path().string() + "\n").ok());
+  EXPECT_EQ(name(), source);
+  // The text that was read is no longer what the source says.
+  ASSERT_TRUE(write_file(source, "{ }").ok());
+  const auto now = fs::file_time_type::clock::now();
+  fs::last_write_time(copy, now);
+  fs::last_write_time(source, now - std::chrono::seconds(1));
+  EXPECT_EQ(name(), copy);
+  fs::last_write_time(source, now + std::chrono::seconds(1));
+  EXPECT_EQ(name(), copy + " (a copy that is older than " + source + ": build again)");
+  fs::remove(source);
+  EXPECT_EQ(name(), copy);
+  // What is no file is not read, nor waited for.
+  ASSERT_EQ(::mkfifo(source.c_str(), 0600), 0);
+  EXPECT_EQ(name(), copy);
+  for (const char* folder : {"", "..", "relative", "/nowhere"}) {
+    ASSERT_TRUE(write_file(built.path() / "copied_from.txt", folder).ok());
+    EXPECT_EQ(name(), copy) << folder;
+  }
 }
 
 TEST(Versions, TheHighestCommonMinorOrBothRanges) {

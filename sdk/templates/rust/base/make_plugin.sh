@@ -12,6 +12,8 @@ out=${out:-$PWD/target/plugins/acme}
 cargo build --release --offline
 mkdir -p "$out"
 cp -r plugin.json README.md hw passes "${CARGO_TARGET_DIR:-target}/release/libstria_acme.so" "$out"
+# Messages about the JSON files name the ones to edit. What is installed has no sources.
+[ $# -gt 1 ] || echo "$PWD" > "$out/copied_from.txt"
 # stria trusts only what nobody else may write.
 chmod -R go-w "$out"
 echo "$out"
