@@ -135,7 +135,7 @@ try_mistakes() {
       built=$project/build/lib/stria/plugins
     fi
     said=$(bare STRIA_PLUGIN_PATH="$built" "$stria" run "$project/programs/integers.tile" --device "$name" \
-      --input A=random:1:i8:20,5 --input B=random:2:i8:5 2>&1) && fail "$name: a mistake in $file is not seen: $said"
+      --input A=random:1:i8 --input B=random:2:i8 --shape A=20,5 --shape B=5 2>&1) && fail "$name: a mistake in $file is not seen: $said"
     grep -qF "$project/$file" <<<"$said" || fail "$name: a mistake in $file does not name it: $said"
     ! grep -qF "$built" <<<"$said" || fail "$name: a mistake in $file names the copy: $said"
     mv "$work/right.json" "$project/$file"
