@@ -345,7 +345,7 @@ constexpr size_t kMaxModelText = size_t{64} << 20;
 Result<SourceText> read_text(const Plugin& plugin, const std::filesystem::path& file) {
   STRIA_ASSIGN(std::string text, read_inside(plugin.directory(), file, kMaxModelText,
                                              fmt::format("plugin {}", plugin.id())));
-  std::string name = name_to_edit(plugin.directory(), file, text);
+  std::string name = file_to_edit(plugin.directory(), file, text).string();
   return SourceText{std::move(name), std::move(text)};
 }
 

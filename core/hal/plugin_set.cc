@@ -6,6 +6,8 @@
 
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
+#include "stria/hal/boundary/info.h"
+#include "stria/hal/files/copied_from.h"
 #include "stria/hal/files/trust.h"
 #include "stria/hal/guard/environment.h"
 #include "stria/hal/guard/timed_call.h"
@@ -84,6 +86,7 @@ class PluginSetLoad {
     auto manifest = read_manifest(candidate.directory);
     if (manifest.ok()) record.id = manifest->id;
     if (!wanted(record.id)) return;
+    warn_of_edits(record);
     if (!manifest.ok()) {  // it takes nobody's place
       record.verdicts.push_back({Step::manifest, manifest.status()});
       if (options_.on_verdict) options_.on_verdict(record.verdicts.back());
@@ -130,6 +133,16 @@ class PluginSetLoad {
   bool wanted(const std::string& id) const {
     const auto& ids = options_.only_ids;
     return ids.empty() || std::find(ids.begin(), ids.end(), id) != ids.end();
+  }
+
+  // Who edits a file and does not build runs what was there before.
+  void warn_of_edits(const PluginRecord& record) const {
+    const auto& log = host_->functions().log;
+    if (!log) return;
+    for (const std::filesystem::path& file : edited_since_build(record.directory))
+      log(LogLevel::warning,
+          fmt::format("plugin {}: {} was edited after the last build: build it again", record.id,
+                      shown_path(file)));
   }
 
   // The plugin with that id that works, if there is one: a broken one takes nobody's place.

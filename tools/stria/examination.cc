@@ -50,7 +50,7 @@ void send(int pipe, const Json& message) {
 }
 
 void send_step(int pipe, std::string_view name, const Status& status) {
-  send(pipe, {{"step", name}, {"failure", hal::one_line(status.message())}});
+  send(pipe, {{"step", name}, {"failure", status.message()}});
 }
 
 Result<HostTensor> self_test_input(const TensorInfo& info) {

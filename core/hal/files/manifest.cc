@@ -289,10 +289,14 @@ Result<Manifest> read_manifest(const fs::path& directory) {
     return not_found("'{}' is no directory", shown_path(directory));
   STRIA_ASSIGN(const std::string text,
                read_inside(directory, kFile, kMaxBytes, shown_path(directory)));
-  const std::string name = name_to_edit(directory, kFile, text);
+  const std::string name = file_to_edit(directory, kFile, text).string();
   STRIA_ASSIGN(Manifest manifest, parse_manifest(text, name));
   const std::string who = shown_name(name, 2 * kMaxNameBytes);
-  STRIA_RETURN_IF_ERROR(check_inside(directory, manifest.library, who));
+  const Status library = check_inside(directory, manifest.library, who);
+  if (library.code() == StatusCode::not_found)
+    return not_found("{}: the library '{}' is not in '{}': the plugin is not built there", who,
+                     shown_path(manifest.library), shown_path(directory));
+  STRIA_RETURN_IF_ERROR(library);
   for (const DeviceKind& kind : manifest.devices)
     for (const fs::path& file : {kind.hw, kind.pipeline})
       STRIA_RETURN_IF_ERROR(check_inside(directory, file, who));

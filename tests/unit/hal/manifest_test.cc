@@ -156,7 +156,7 @@ TEST(Manifest, EveryFileItNamesMustBeThereAndInside) {
   namespace fs = std::filesystem;
   ASSERT_TRUE(write_file(folder.path() / "plugin.json", kGood).ok());
   EXPECT_THAT(read_manifest(folder.path()).status().message(),
-              HasSubstr("'lib/libacme.so' is not a file there"));
+              HasSubstr("the plugin is not built there"));
   for (const char* file : {"lib/libacme.so", "hw/npu.json", "hw/big.json", "passes/npu.json"}) {
     fs::create_directories((folder.path() / file).parent_path());
     ASSERT_TRUE(write_file(folder.path() / file, "abc").ok());
@@ -183,32 +183,43 @@ TEST(Manifest, AMessageNamesTheFileToEdit) {
   namespace fs = std::filesystem;
   const TemporaryFolder built;
   const TemporaryFolder sources;
-  const auto name = [&] { return name_to_edit(built.path(), "hw/npu.json", "{}"); };
-  const std::string copy = (built.path() / "hw/npu.json").string();
-  const std::string source = (sources.path() / "hw/npu.json").string();
+  const auto name = [&] { return file_to_edit(built.path(), "hw/npu.json", "{}"); };
+  const auto edited = [&] { return edited_since_build(built.path()); };
+  const fs::path copy = built.path() / "hw/npu.json";
+  const fs::path source = sources.path() / "hw/npu.json";
   for (const fs::path& folder : {built.path(), sources.path()}) {
     fs::create_directories(folder / "hw");
     ASSERT_TRUE(write_file(folder / "hw/npu.json", "{}").ok());
+    ASSERT_TRUE(write_file(folder / "plugin.json", "{}").ok());
   }
   EXPECT_EQ(name(), copy);
   ASSERT_TRUE(write_file(built.path() / "copied_from.txt", sources.path().string() + "\n").ok());
   EXPECT_EQ(name(), source);
+  EXPECT_EQ(file_to_edit(built.path(), "hw/npu.json"), source);
   // The text that was read is no longer what the source says.
   ASSERT_TRUE(write_file(source, "{ }").ok());
   const auto now = fs::file_time_type::clock::now();
   fs::last_write_time(copy, now);
   fs::last_write_time(source, now - std::chrono::seconds(1));
   EXPECT_EQ(name(), copy);
+  EXPECT_THAT(edited(), ::testing::IsEmpty());
   fs::last_write_time(source, now + std::chrono::seconds(1));
-  EXPECT_EQ(name(), copy + " (a copy that is older than " + source + ": build again)");
+  EXPECT_EQ(name(), copy);
+  EXPECT_THAT(edited(), ::testing::ElementsAre(source));
+  ASSERT_TRUE(write_file(sources.path() / "plugin.json", "[]").ok());
+  fs::last_write_time(sources.path() / "plugin.json", now + std::chrono::seconds(1));
+  fs::last_write_time(built.path() / "plugin.json", now);
+  EXPECT_THAT(edited(), ::testing::ElementsAre(source, sources.path() / "plugin.json"));
   fs::remove(source);
   EXPECT_EQ(name(), copy);
   // What is no file is not read, nor waited for.
   ASSERT_EQ(::mkfifo(source.c_str(), 0600), 0);
   EXPECT_EQ(name(), copy);
+  EXPECT_THAT(edited(), ::testing::ElementsAre(sources.path() / "plugin.json"));
   for (const char* folder : {"", "..", "relative", "/nowhere"}) {
     ASSERT_TRUE(write_file(built.path() / "copied_from.txt", folder).ok());
     EXPECT_EQ(name(), copy) << folder;
+    EXPECT_THAT(edited(), ::testing::IsEmpty()) << folder;
   }
 }
 

@@ -10,6 +10,7 @@
 #include "examination.h"
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
+#include "stria/hal/files/copied_from.h"
 #include "stria/plugin.h"
 
 namespace stria::command {
@@ -64,9 +65,29 @@ std::string slot_in(const Examination& seen, std::string_view failure) {
   return "";
 }
 
+// The JSON file of the plugin that a failure names, or "": hardware model, pipeline, or a fragment
+// beside it.
+std::filesystem::path file_in(const Examination& seen, std::string_view failure) {
+  for (const char* below : {"hw", "passes"}) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator entries(seen.found.directory / below, error), end;
+         !error && entries != end; entries.increment(error)) {
+      const auto file = hal::file_to_edit(
+          seen.found.directory, std::filesystem::path(below) / entries->path().filename());
+      if (failure.find(hal::shown_path(file)) != std::string_view::npos) return file;
+    }
+  }
+  return {};
+}
+
 // What an author edits after a failed step.
 std::string edit_of(const Examination& seen, const ExaminedStep& step) {
-  const std::filesystem::path manifest = seen.found.directory / "plugin.json";
+  const std::filesystem::path manifest = hal::file_to_edit(seen.found.directory, "plugin.json");
+  if (const auto file = file_in(seen, step.failure); !file.empty()) return "edit " + quoted(file);
+  if (step.failure.find("the shared object says " + seen.manifest.id) != std::string::npos)
+    return fmt::format(
+        "say the same \"id\" and \"version\" in {} and in the plugin's stria_plugin_query",
+        quoted(manifest));
   if (step.name == "version" || step.name == "query")
     return fmt::format(
         "build the plugin against this package's stria/plugin.h, and say in {} what it then "
@@ -87,6 +108,8 @@ std::string edit_of(const Examination& seen, const ExaminedStep& step) {
         "stria_{}_table",
         slot, slot.substr(dot + 1), slot.substr(0, dot));
   }
+  // The lines below the first one say what is wrong, and where.
+  if (step.failure.find('\n') != std::string::npos) return "mend what the message says";
   if (step.failure.find("wrong results") != std::string::npos)
     return "find the first kernel that is wrong (docs/faults.md): stria run PROGRAM --device " +
            seen.manifest.id + " --check-kernels wrong";
@@ -106,11 +129,14 @@ std::string mend_of(const Examination& seen, const ExaminedStep& step) {
   const std::filesystem::path& directory = seen.found.directory;
   const std::string marker = "to trust it: ";
   if (size_t at = step.failure.find(marker); at != std::string::npos)
-    return step.failure.substr(at + marker.size());
+    return step.failure.substr(at + marker.size(),
+                               step.failure.find('\n', at) - at - marker.size());
   if (step.failure.find("ulimit -u") != std::string::npos)
     return "let more processes run: end some, or raise the limit (ulimit -u)";
   if (step.name == "search") return "mkdir -p " + quoted(directory);
-  if (step.name == "manifest") return "edit " + quoted(directory / "plugin.json");
+  if (step.name == "manifest" && step.failure.find("is not built there") != std::string::npos)
+    return is_for_author(seen) ? "build the plugin" : "install the plugin again";
+  if (step.name == "manifest") return "edit " + quoted(hal::file_to_edit(directory, "plugin.json"));
   if (step.failure.find("within the limit of") != std::string::npos)
     return fmt::format("if it is only slow: stria doctor {} --time-limit 60", seen.manifest.id);
   if (step.name == "load" && is_for_author(seen) &&
@@ -159,6 +185,23 @@ void judge(Finding& finding) {
                                           device.selector, report_of(finding.seen)));
 }
 
+// All lines of its message, as many as tell what is wrong.
+void print_failure(const ExaminedStep& step) {
+  constexpr int kMostLines = 30;
+  int lines = 0;
+  for (const std::string& line : split(step.failure, '\n')) {
+    if (lines == kMostLines) {
+      std::printf("          …\n");
+      break;
+    }
+    const std::string shown = shown_name(line, kMaxMessageBytes);
+    if (++lines == 1)
+      std::printf("  FAILED  %s: %s\n", step.name.c_str(), shown.c_str());
+    else
+      std::printf("          %s\n", shown.c_str());
+  }
+}
+
 void print_text(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
     const Examination& seen = finding.seen;
@@ -175,9 +218,10 @@ void print_text(const std::vector<Finding>& findings) {
     for (const ExaminedDevice& device : seen.devices)
       std::printf("  device  %s  %s%s%s\n", device.selector.c_str(), device.name.c_str(),
                   device.reason.empty() ? "" : ": not available: ", device.reason.c_str());
-    if (finding.failed)
-      std::printf("  FAILED  %s: %s\n", finding.failed->name.c_str(),
-                  finding.failed->failure.c_str());
+    if (finding.failed) print_failure(*finding.failed);
+    for (const std::filesystem::path& file : hal::edited_since_build(seen.found.directory))
+      std::printf("  edited  %s, after the last build: build it again\n",
+                  hal::shown_path(file).c_str());
     if (!finding.replaced_by.empty())
       std::printf("  not used: the one in '%s' was found before\n",
                   hal::shown_path(finding.replaced_by).c_str());

@@ -123,6 +123,25 @@ static void test_memory(void) {
   tables->buffer->release(empty);
 }
 
+// What waits for one event begins when it ends, however much that is.
+static void test_many(void) {
+  enum { kMany = 300 };
+  stria_buffer* buffer = allocate(kMany);
+  stria_event *gate = NULL, *done[kMany] = {NULL};
+  WELL(tables->device->create_event(device, &gate));
+  for (int i = 0; i < kMany; ++i) {
+    const unsigned char value = (unsigned char)i;
+    WELL(tables->executor->fill(executor, buffer, (uint64_t)i, 1, &value, 1, &gate, 1, &done[i]));
+  }
+  WELL(tables->event->signal(gate, NULL));
+  for (int i = 0; i < kMany; ++i) {
+    EXPECT(byte_at(buffer, (uint64_t)i, done[i]) == (unsigned char)i);
+    tables->event->release(done[i]);
+  }
+  tables->event->release(gate);
+  tables->buffer->release(buffer);
+}
+
 static void test_order(void) {
   stria_buffer* buffer = allocate(1 << 16);
   stria_event *gate = NULL, *first = NULL, *second = NULL;
@@ -332,6 +351,7 @@ int main(int count, char** arguments) {
   WELL(info.device->create_executor(device, (stria_string){"{}", 2}, &executor));
   test_memory();
   test_order();
+  test_many();
   test_drain();
   test_failures();
   test_releases();

@@ -17,7 +17,9 @@ extern "C" {
 typedef struct acme_queue acme_queue;
 
 acme_result acme_queue_create(acme_queue** queue);
-// run(state) once, after all that was pushed before. May be called from any thread.
+// run(state) once, after all that was pushed before. May be called from any thread, by a job of the
+// queue too: the end of one starts those that waited for it, however many they are. So it does not
+// wait for room, and takes as many as come: where the hardware's ring is full, they are kept here.
 acme_result acme_queue_push(acme_queue* queue, void (*run)(void* state), void* state);
 // Ends when all that was pushed has been done. Not called by a job. NULL is fine.
 void acme_queue_destroy(acme_queue* queue);
