@@ -21,7 +21,9 @@
 #include "stria/runtime/device_picker.h"
 #include "stria/runtime/host/host_functions.h"
 #include "stria/runtime/host/hw_overlays.h"
+#include "stria/runtime/host/kept_conformance.h"
 #include "stria/runtime/host/kept_times.h"
+#include "stria/runtime/host/quarantine_file.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/pick/selection.h"
 
@@ -30,6 +32,14 @@ namespace {
 
 std::string name_of(const hal::PluginRecord& record, size_t position) {
   return fmt::format("{}{}:{}", record.isolated ? kIsolated : "", record.id, position);
+}
+
+// What earlier processes have found out of the device, if anybody has.
+void add_records(DeviceFacts& facts, const KeptConformance& conformance) {
+  facts.quarantine = QuarantineFile().find(facts.info);
+  // As the suite's reports call it.
+  facts.conformance =
+      conformance.find(hal::one_line(shown_name(facts.info.id + ": " + facts.info.name, 250)));
 }
 
 // What is known of a device without opening it; `with_model`: what its model says, too, which
@@ -69,7 +79,7 @@ struct Known {
   std::vector<const hal::PluginRecord*> records;
   std::vector<std::optional<HardwareModel>> models;  // if asked for; nullopt: there is none
 };
-Known known_of(const std::vector<hal::PluginRecord>& records, bool with_models) {
+Known known_of(const std::vector<hal::PluginRecord>& records, bool with_models, bool with_history) {
   Known out;
   for (const hal::PluginRecord& record : records) {
     const Status status = record.status();
@@ -81,9 +91,12 @@ Known known_of(const std::vector<hal::PluginRecord>& records, bool with_models) 
       broken.plugin_trouble = hal::one_line(status.message());
       continue;
     }
+    std::optional<KeptConformance> conformance;
+    if (with_history) conformance.emplace(record.directory);
     for (size_t i = 0; i < record.devices.size(); ++i) {
       out.facts.push_back(facts_of(record, i, with_models, &out.models.emplace_back()));
       out.records.push_back(&record);
+      if (conformance) add_records(out.facts.back(), *conformance);
     }
   }
   return out;
@@ -243,9 +256,14 @@ Status none_can_be(const char* what, const std::vector<std::string>& reasons) {
                     reasons.size(), what, list);
 }
 
-// Why the program cannot run there, if that alone keeps the device from being taken.
+// Why the program cannot run there, or what earlier processes have found, if that alone keeps the
+// device from being taken.
 std::string lack_of(const DeviceVerdict& verdict, const DeviceSelector& selector) {
-  if (verdict.kept() || verdict.objections[0].gate < Gate::types) return "";
+  const auto is_news = [](const Objection& one) {
+    return one.gate == Gate::quarantine || one.gate == Gate::conformance || one.gate >= Gate::types;
+  };
+  if (verdict.kept() || !std::all_of(verdict.objections.begin(), verdict.objections.end(), is_news))
+    return "";
   std::vector<std::string> texts;
   for (const Objection& one : verdict.objections) texts.push_back(text_of(one, selector));
   return join(texts, "; ");
@@ -277,13 +295,15 @@ Result<Selection> Runtime::select(std::string_view selector, const Program& prog
 Result<Selection> Inside::select(const Runtime& runtime, std::string_view text,
                                  const ProgramNeeds* needs) {
   STRIA_ASSIGN(const DeviceSelector selector, parse_device_selector(text));
-  return select_among(runtime.state_->records_for(selector), selector, needs);
+  const auto& state = runtime.state_;
+  return select_among(state->records_for(selector), selector, needs, state->options.device_history);
 }
 
 Selection Inside::select_among(const std::vector<hal::PluginRecord>& records,
-                               const DeviceSelector& selector, const ProgramNeeds* needs) {
+                               const DeviceSelector& selector, const ProgramNeeds* needs,
+                               bool with_history) {
   const bool with_models = asks_models(selector) || needs != nullptr;
-  return stria::select(known_of(records, with_models).facts, selector, needs);
+  return stria::select(known_of(records, with_models, with_history).facts, selector, needs);
 }
 
 namespace {
@@ -373,10 +393,11 @@ bool measure_close(const Pick& pick, const Compilation& generic, const PickOptio
   return any;
 }
 
+// `needs`: what drops devices before they are asked; null: nothing of the program does.
 Pick pick_among(const Known& known, const RuntimeOptions& how, const DeviceSelector& selector,
-                const Compilation& generic, const PickOptions& options) {
-  const ProgramNeeds needs = CompileDriver::needs(generic);
-  Selection selection = stria::select(known.facts, selector, &needs);
+                const Compilation& generic, const ProgramNeeds* needs, const PickOptions& options,
+                const std::vector<PickedModel>& models = {}) {
+  Selection selection = stria::select(known.facts, selector, needs);
   const KeptTimes times(generic.generic, options.compile.fast_math);
   std::vector<Candidate> candidates;
   std::map<size_t, Device> devices;  // that are kept open to be timed
@@ -399,10 +420,10 @@ Pick pick_among(const Known& known, const RuntimeOptions& how, const DeviceSelec
       add_measured(*kept, candidate);
     if (device && options.measure_s > 0) devices.emplace(at, *device);
   }
-  Pick out = choose(selection, candidates);
+  Pick out = choose(selection, candidates, models);
   if (options.measure_s > 0 && out.is_close &&
       measure_close(out, generic, options, times, devices, candidates))
-    out = choose(std::move(selection), std::move(candidates));
+    out = choose(std::move(selection), std::move(candidates), models);
   return out;
 }
 
@@ -422,6 +443,16 @@ void pass_over(Ordered& ordered, const RuntimeOptions& options, const DeviceInfo
                                                ordered.reasons.back()));
 }
 
+void tell_history(const DeviceVerdict& first, const RuntimeOptions& options) {
+  if (!options.log) return;
+  const auto tell = [&](const std::string& what) {
+    options.log(LogLevel::warning, fmt::format("{}: {}", first.device.selector, what));
+  };
+  if (first.quarantine) tell("in quarantine: " + first.quarantine->to_string());
+  if (first.conformance && first.conformance->is_objection())
+    tell("its plugin " + first.conformance->to_string());
+}
+
 Result<Ordered> order_of(const Known& known, const RuntimeOptions& options, DeviceSelector selector,
                          const Compilation* program, Pick* picked) {
   Ordered out;
@@ -429,18 +460,23 @@ Result<Ordered> order_of(const Known& known, const RuntimeOptions& options, Devi
   // One name alone is tried: what the device lacks it says when it is open, kernel by kernel.
   const bool asked = asks_predictions(out.selector);
   out.pinned = out.selector.is_pinned() && !asked;
-  if (program != nullptr && (out.selector.automatic || asked)) {
+  ProgramNeeds needs;
+  if (program != nullptr && !out.pinned) needs = CompileDriver::needs(*program);
+  const ProgramNeeds* const asks = out.pinned ? nullptr : &needs;
+  if (program != nullptr && (out.selector.automatic || asked || picked != nullptr)) {
     // By bounds no device is opened but the one that is taken. Who asks for more pays for more.
     PickOptions how;
     how.bounds_only = !asked;
-    Pick pick = pick_among(known, options, out.selector, *program, how);
+    Pick pick = pick_among(known, options, out.selector, *program, asks, how);
     out.selection = pick.selection;
     if (picked != nullptr) *picked = std::move(pick);
   } else {
-    ProgramNeeds needs;
-    if (program != nullptr && !out.pinned) needs = CompileDriver::needs(*program);
-    out.selection = stria::select(known.facts, out.selector, out.pinned ? nullptr : &needs);
+    out.selection = stria::select(known.facts, out.selector, asks);
+    if (picked != nullptr) picked->selection = out.selection;
   }
+  // Who names a device takes it as it is, and is told.
+  if (!out.selector.automatic && !out.selection.order.empty())
+    tell_history(out.selection.devices[out.selection.order[0]], options);
   if (options.log)
     for (const std::string& idle : idle_names(out.selection))
       options.log(LogLevel::warning, fmt::format("'{}': {}", out.selector.to_string(), idle));
@@ -470,7 +506,9 @@ Result<Device> Inside::open(const Runtime& runtime, std::string_view text,
                             const Compilation* program, Pick* picked) {
   const auto& state = runtime.state_;
   STRIA_ASSIGN(const DeviceSelector selector, selector_for(text, program, state->ended));
-  const Known known = known_of(state->records_for(selector), needs_models(selector));
+  const Known known =
+      known_of(state->records_for(selector), needs_models(selector) || picked != nullptr,
+               state->options.device_history);
   STRIA_ASSIGN(Ordered ordered, order_of(known, state->options, selector, program, picked));
   for (const size_t at : ordered.selection.order) {
     const DeviceInfo& info = known.facts[at].info;
@@ -489,7 +527,9 @@ Result<Selection> Inside::order(const Runtime& runtime, std::string_view text,
                                 const Compilation* program, Pick* picked) {
   const auto& state = runtime.state_;
   STRIA_ASSIGN(const DeviceSelector selector, selector_for(text, program, state->ended));
-  const Known known = known_of(state->records_for(selector), needs_models(selector));
+  const Known known =
+      known_of(state->records_for(selector), needs_models(selector) || picked != nullptr,
+               state->options.device_history);
   STRIA_ASSIGN(Ordered ordered, order_of(known, state->options, selector, program, picked));
   if (ordered.selection.order.empty()) return none_can_be("used", ordered.reasons);
   return std::move(ordered.selection);
@@ -508,6 +548,10 @@ Result<Device> Inside::open_kept(const Runtime& runtime, const DeviceSelector& s
 
 bool Inside::has_ended(const Runtime& runtime) { return runtime.state_->ended; }
 
+bool Inside::keeps_history(const Runtime& runtime) {
+  return runtime.state_->options.device_history;
+}
+
 void Inside::log(const Runtime& runtime, LogLevel level, const std::string& line) {
   if (runtime.state_->options.log) runtime.state_->options.log(level, line);
 }
@@ -524,8 +568,15 @@ Result<Pick> Inside::pick(const Runtime& runtime, std::string_view text, const C
   STRIA_ASSIGN(const DeviceSelector selector, parse_device_selector(text));
   if (state->ended)
     return make_error(StatusCode::failed_precondition, "this runtime has been shut down");
-  return pick_among(known_of(state->records_for(selector), true), state->options, selector, generic,
-                    options);
+  const std::vector<hal::PluginRecord>& records = state->records_for(selector);
+  std::vector<PickedModel> models;
+  for (const ModelFile& one : options.models) {
+    STRIA_ASSIGN(models.emplace_back(),
+                 DevicePicker::of_model(records, one, generic, options.bounds_only));
+  }
+  const Known known = known_of(records, true, state->options.device_history);
+  const ProgramNeeds needs = CompileDriver::needs(generic);
+  return pick_among(known, state->options, selector, generic, &needs, options, models);
 }
 
 }  // namespace stria
