@@ -164,12 +164,15 @@ class PickModels : public RuntimePick {
   static ModelFile file(const std::string& text, const std::string& kind = "") {
     return {{"next.json", text}, kind};
   }
-  static std::string cpu_model(const std::string& settings) {
+  static std::string cpu_model() {
     std::ifstream in(STRIA_BINARY_DIR "/lib/stria/plugins/llvm_cpu/hw/cpu.json");
-    return settings + std::string(std::istreambuf_iterator<char>(in), {});
+    return std::string(std::istreambuf_iterator<char>(in), {});
   }
-  // As if a device had said so.
-  static std::string quick() { return cpu_model("{% set device = {'clock_mhz': 50000} %}\n"); }
+  static std::string quick() {
+    std::string text = cpu_model();
+    const std::string clock = "{{ device.clock_mhz | default(2500) }}";
+    return text.replace(text.find(clock), clock.size(), "50000");
+  }
   static Result<Pick> pick(std::vector<ModelFile> models, const std::string& selector = "auto",
                            bool bounds_only = false) {
     PickOptions how;
@@ -181,7 +184,7 @@ class PickModels : public RuntimePick {
 
 TEST_F(PickModels, StandBesideTheDevices) {
   const Pick alone = pick({}).value();
-  const Result<Pick> made = pick({file(quick()), file(cpu_model(""), "cpu")});
+  const Result<Pick> made = pick({file(quick()), file(cpu_model(), "cpu")});
   ASSERT_TRUE(made.ok()) << made.status().message();
   EXPECT_EQ(made->selection.order, alone.selection.order);
   ASSERT_EQ(made->models.size(), 2u);
@@ -209,7 +212,9 @@ TEST_F(PickModels, AgreeWithTheDeviceWhoseModelItIs) {
   const Runtime own = runtime();
   const Device device = own.open("llvm_cpu").value();
   const Pick pick = PickModels::pick({file(Inside::model(device).to_string())}).value();
-  EXPECT_EQ(pick.models[0].best()->run.seconds, of(pick, "llvm_cpu").best()->run.seconds);
+  // A device that is opened may have measured its rates anew.
+  EXPECT_NEAR(pick.models[0].best()->run.seconds / of(pick, "llvm_cpu").best()->run.seconds, 1,
+              0.2);
   EXPECT_EQ(pick.models[0].best()->kernels.size(), of(pick, "llvm_cpu").best()->kernels.size());
 }
 

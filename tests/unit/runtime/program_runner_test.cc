@@ -177,6 +177,7 @@ TEST_F(ProgramRunnerTest, WhateverFailsGoesOnWithTheNext) {
     set_faults(std::string("0 ") + fault.place + " " + fault.what + "\n");
     log_.clear();
     told_.clear();
+    fs::remove_all(folder_ / "cache");  // what is known of the device before is another test's
     runtime_ = make_runtime();
     const ProgramRunner runner = make();
     const auto begin = std::chrono::steady_clock::now();
