@@ -59,11 +59,11 @@ double seconds_since_boot() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-// "14:05", here.
+// "14:05", here: the first whole minute at which so many seconds are over.
 std::string time_of_day_in(double seconds) {
-  const std::time_t at = std::chrono::system_clock::to_time_t(
-      std::chrono::system_clock::now() +
-      std::chrono::seconds(static_cast<long long>(std::ceil(seconds))));
+  const auto whole = static_cast<long long>(std::ceil(seconds + kMinute - 1));
+  const std::time_t at = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now() +
+                                                              std::chrono::seconds(whole));
   std::tm parts{};
   ::localtime_r(&at, &parts);
   return fmt::format("{:02}:{:02}", parts.tm_hour, parts.tm_min);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Devices that failed, kept for the next processes: `auto` does without them for a time that
-// doubles from failure to failure. docs/decisions/20261129-quarantine.md has the numbers.
+// doubles from failure to failure. docs/decisions/20261129-device-history.md has the numbers.
 #pragma once
 
 #include <functional>

@@ -41,7 +41,7 @@ struct Conformance {
   size_t failed = 0;                  // how many there are
   std::string day;                    // YYYY-MM-DD
 
-  static constexpr size_t kMostFailures = 5;
+  static constexpr size_t kMostFailures = 3;
   // 1: it loads, 2: its results are right. Whoever fails these is not taken unasked.
   static constexpr int kNeeded = 2;
   bool is_objection() const { return level < (asked < kNeeded ? asked : kNeeded); }
