@@ -11,6 +11,7 @@
 #include "stria/base/shown_text.h"
 #include "stria/base/status.h"
 #include "stria/base/text.h"
+#include "stria/hal/files/folder_identity.h"
 #include "stria/hal/files/trust.h"
 #include "stria/hal/guard/environment.h"
 #include "stria/hal/host/host.h"
@@ -42,45 +43,77 @@ void add_records(DeviceFacts& facts, const KeptConformance& conformance) {
       conformance.find(hal::one_line(shown_name(facts.info.id + ": " + facts.info.name, 250)));
 }
 
-// What is known of a device without opening it; `with_model`: what its model says, too, which
-// `kept` gets unless it is null.
-DeviceFacts facts_of(const hal::PluginRecord& record, size_t position, bool with_model,
-                     std::optional<HardwareModel>* kept = nullptr) {
+// What is known of a device without opening it.
+struct KnownDevice {
+  DeviceFacts facts;
+  std::shared_ptr<const HardwareModel> model;  // if asked for; null: there is none
+};
+
+KnownDevice listed(const hal::PluginRecord& record, size_t position) {
+  KnownDevice out;
+  out.facts.info = public_info(record.devices[position], record.id, name_of(record, position));
+  out.facts.number = static_cast<uint32_t>(position);
+  return out;
+}
+
+KnownDevice with_model(const hal::PluginRecord& record, size_t position) {
   const hal::DeviceInfo& info = record.devices[position];
-  DeviceFacts out;
-  out.info = public_info(info, record.id, name_of(record, position));
-  out.number = static_cast<uint32_t>(position);
-  if (!with_model) return out;
+  KnownDevice out = listed(record, position);
   const Result<SourceText> text = record.plugin.read_hw_model(info.kind);
   // What was measured of the machine counts here as it does once the device is open.
   const auto refined = hw_overlays(record.plugin.directory(), record.plugin.id(), info.name, {});
-  const Result<HardwareModel> model =
-      !text.ok()      ? text.status()
-      : !refined.ok() ? refined.status()
-                      : load_hardware_model(*text, {}, info.properties, *refined);
+  Result<HardwareModel> model = !text.ok() ? text.status()
+                                : !refined.ok()
+                                    ? refined.status()
+                                    : load_hardware_model(*text, {}, info.properties, *refined);
   if (!model.ok()) {
-    out.model_trouble = hal::one_line(model.status().message());
+    out.facts.model_trouble = hal::one_line(model.status().message());
     return out;
   }
-  if (kept != nullptr) *kept = *model;
-  out.simulated = model->simulated;
-  out.lacks_types = model->lacking_types;
-  if (model->simulated) return out;
+  out.model = std::make_shared<const HardwareModel>(*std::move(model));
+  out.facts.simulated = out.model->simulated;
+  out.facts.lacks_types = out.model->lacking_types;
+  if (out.model->simulated) return out;
   double operations = 0;
-  for (const ExecutionUnit& unit : model->executors)
+  for (const ExecutionUnit& unit : out.model->executors)
     operations += static_cast<double>(unit.count) * unit.ops_per_cycle;
-  out.operations_per_second = operations * model->clock_mhz * 1e6;
+  out.facts.operations_per_second = operations * out.model->clock_mhz * 1e6;
   return out;
 }
+
+// What models say, kept for the next choice as long as the files that say it stay as they are: to
+// read them takes longer than all else of a choice. Thread-safe.
+class KnownModels {
+ public:
+  // `files`: of the plugin's folder and the user's overlays, as folder_lines gives them.
+  KnownDevice get(const hal::PluginRecord& record, size_t position, const std::string& files) {
+    const std::lock_guard lock(mutex_);
+    auto& [files_then, known] = known_[{&record, position}];
+    if (!known || files_then != files) {
+      known = with_model(record, position);
+      files_then = files;
+    }
+    return *known;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<const hal::PluginRecord*, size_t>,
+           std::pair<std::string, std::optional<KnownDevice>>>
+      known_;  // guarded by mutex_
+};
 
 // Of all devices, and of plugins that cannot be used; `records` has the positions of their plugins.
 struct Known {
   std::vector<DeviceFacts> facts;
   std::vector<const hal::PluginRecord*> records;
-  std::vector<std::optional<HardwareModel>> models;  // if asked for; nullopt: there is none
+  std::vector<std::shared_ptr<const HardwareModel>> models;
 };
-Known known_of(const std::vector<hal::PluginRecord>& records, bool with_models, bool with_history) {
+// `models`: null, if nobody asks what they say.
+Known known_of(const std::vector<hal::PluginRecord>& records, KnownModels* models,
+               bool with_history) {
   Known out;
+  const std::string overlays = models != nullptr ? hal::folder_lines(user_hw_folder()) : "";
   for (const hal::PluginRecord& record : records) {
     const Status status = record.status();
     if (!status.ok() || !record.plugin.valid()) {
@@ -91,12 +124,14 @@ Known known_of(const std::vector<hal::PluginRecord>& records, bool with_models, 
       broken.plugin_trouble = hal::one_line(status.message());
       continue;
     }
-    std::optional<KeptConformance> conformance;
-    if (with_history) conformance.emplace(record.directory);
+    const std::string files = hal::folder_lines(record.directory);
     for (size_t i = 0; i < record.devices.size(); ++i) {
-      out.facts.push_back(facts_of(record, i, with_models, &out.models.emplace_back()));
+      KnownDevice one =
+          models != nullptr ? models->get(record, i, files + overlays) : listed(record, i);
+      if (with_history) add_records(one.facts, KeptConformance(files));
+      out.facts.push_back(std::move(one.facts));
+      out.models.push_back(std::move(one.model));
       out.records.push_back(&record);
-      if (conformance) add_records(out.facts.back(), *conformance);
     }
   }
   return out;
@@ -135,6 +170,7 @@ struct Runtime::State {
   // As it was before the first driver was loaded; guarded by mutex.
   std::shared_ptr<const hal::Environment> environment;
   std::atomic<bool> ended = false;
+  KnownModels models;
   const std::vector<hal::PluginRecord> none;  // what there is then
 
   const std::vector<hal::PluginRecord>& records() {
@@ -302,8 +338,10 @@ Result<Selection> Inside::select(const Runtime& runtime, std::string_view text,
 Selection Inside::select_among(const std::vector<hal::PluginRecord>& records,
                                const DeviceSelector& selector, const ProgramNeeds* needs,
                                bool with_history) {
+  KnownModels models;
   const bool with_models = asks_models(selector) || needs != nullptr;
-  return stria::select(known_of(records, with_models, with_history).facts, selector, needs);
+  return stria::select(known_of(records, with_models ? &models : nullptr, with_history).facts,
+                       selector, needs);
 }
 
 namespace {
@@ -409,15 +447,16 @@ Pick pick_among(const Known& known, const RuntimeOptions& how, const DeviceSelec
     candidate.device = at;
     candidate.software = is_software(facts.info);
     candidate.simulated = facts.simulated;
-    if (const std::optional<HardwareModel>& model = known.models[at])
+    const std::optional<TimeRange> kept = times.find(facts.info);
+    // What was measured needs no bound.
+    if (const auto& model = known.models[at]; model && !(options.bounds_only && kept))
       if (std::optional<Prediction> bounds = DevicePicker::by_bounds(generic, *model))
         candidate.predictions.push_back(*std::move(bounds));
     std::optional<Device> device;
     if (!options.bounds_only)
       ask_device(*known.records[at], how, generic, options.compile, candidate,
                  selection.devices[at], device);
-    if (const std::optional<TimeRange> kept = times.find(selection.devices[at].device))
-      add_measured(*kept, candidate);
+    if (kept) add_measured(*kept, candidate);
     if (device && options.measure_s > 0) devices.emplace(at, *device);
   }
   Pick out = choose(selection, candidates, models);
@@ -507,7 +546,8 @@ Result<Device> Inside::open(const Runtime& runtime, std::string_view text,
   const auto& state = runtime.state_;
   STRIA_ASSIGN(const DeviceSelector selector, selector_for(text, program, state->ended));
   const Known known =
-      known_of(state->records_for(selector), needs_models(selector) || picked != nullptr,
+      known_of(state->records_for(selector),
+               needs_models(selector) || picked != nullptr ? &state->models : nullptr,
                state->options.device_history);
   STRIA_ASSIGN(Ordered ordered, order_of(known, state->options, selector, program, picked));
   for (const size_t at : ordered.selection.order) {
@@ -528,7 +568,8 @@ Result<Selection> Inside::order(const Runtime& runtime, std::string_view text,
   const auto& state = runtime.state_;
   STRIA_ASSIGN(const DeviceSelector selector, selector_for(text, program, state->ended));
   const Known known =
-      known_of(state->records_for(selector), needs_models(selector) || picked != nullptr,
+      known_of(state->records_for(selector),
+               needs_models(selector) || picked != nullptr ? &state->models : nullptr,
                state->options.device_history);
   STRIA_ASSIGN(Ordered ordered, order_of(known, state->options, selector, program, picked));
   if (ordered.selection.order.empty()) return none_can_be("used", ordered.reasons);
@@ -574,7 +615,7 @@ Result<Pick> Inside::pick(const Runtime& runtime, std::string_view text, const C
     STRIA_ASSIGN(models.emplace_back(),
                  DevicePicker::of_model(records, one, generic, options.bounds_only));
   }
-  const Known known = known_of(records, true, state->options.device_history);
+  const Known known = known_of(records, &state->models, state->options.device_history);
   const ProgramNeeds needs = CompileDriver::needs(generic);
   return pick_among(known, state->options, selector, generic, &needs, options, models);
 }

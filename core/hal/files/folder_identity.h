@@ -11,7 +11,8 @@ namespace stria::hal {
 
 // A line with the path, where it is, its size and its times; "… missing" if there is none.
 std::string file_line(const std::filesystem::path& file);
-// A line for each file in the folder and below it, by path.
+// A line for each file in the folder and below it, by its path from there: the folder may be called
+// by several names.
 std::string folder_lines(const std::filesystem::path& folder);
 
 }  // namespace stria::hal

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -10,7 +11,6 @@
 #include "stria/base/cache_folder.h"
 #include "stria/base/shown_text.h"
 #include "stria/hal/files/disk_cache.h"
-#include "stria/hal/files/folder_identity.h"
 
 namespace stria {
 namespace {
@@ -34,9 +34,6 @@ bool is_level(const nlohmann::json& json) {
 }
 
 }  // namespace
-
-KeptConformance::KeptConformance(const std::filesystem::path& directory)
-    : files_(hal::folder_lines(directory)) {}
 
 std::string KeptConformance::key_of(const std::string& device) const {
   return fmt::format("conformance 1\n{}\n{}\n", device, files_);

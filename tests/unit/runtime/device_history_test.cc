@@ -11,6 +11,7 @@
 #include <fstream>
 #include <optional>
 
+#include "stria/hal/files/folder_identity.h"
 #include "stria/runtime/host/kept_conformance.h"
 #include "stria/runtime/host/quarantine_file.h"
 
@@ -226,8 +227,8 @@ TEST_F(DeviceHistory, WithoutAFolderNothingIsKept) {
   ::setenv("XDG_CACHE_HOME", "/proc/nowhere", 1);
   fail();
   EXPECT_EQ(left(device_), 0);
-  KeptConformance(folder_).keep("0: Acme", {1, 2, {}, 0, "2026-11-29"});
-  EXPECT_EQ(KeptConformance(folder_).find("0: Acme"), std::nullopt);
+  KeptConformance(hal::folder_lines(folder_)).keep("0: Acme", {1, 2, {}, 0, "2026-11-29"});
+  EXPECT_EQ(KeptConformance(hal::folder_lines(folder_)).find("0: Acme"), std::nullopt);
 }
 
 class ConformanceHistory : public DeviceHistory {
@@ -240,10 +241,10 @@ class ConformanceHistory : public DeviceHistory {
   }
   fs::path plugin() const { return folder_ / "acme"; }
   std::optional<Conformance> found(const std::string& device = "0: Acme 300") const {
-    return KeptConformance(plugin()).find(device);
+    return KeptConformance(hal::folder_lines(plugin())).find(device);
   }
   void keep(const Conformance& verdict) const {
-    KeptConformance(plugin()).keep("0: Acme 300", verdict);
+    KeptConformance(hal::folder_lines(plugin())).keep("0: Acme 300", verdict);
   }
 };
 
@@ -257,7 +258,7 @@ TEST_F(ConformanceHistory, AVerdictIsOfTheFilesAndTheDevice) {
   EXPECT_EQ(found("0: Acme 300, driver 2"), std::nullopt);
   // Another plugin with the same bytes has its own.
   fs::copy(plugin(), folder_ / "copy", fs::copy_options::recursive);
-  EXPECT_EQ(KeptConformance(folder_ / "copy").find("0: Acme 300"), std::nullopt);
+  EXPECT_EQ(KeptConformance(hal::folder_lines(folder_ / "copy")).find("0: Acme 300"), std::nullopt);
   // The same file with other contents, or written anew, is another.
   std::ofstream(plugin() / "hw/acme.json") << "{ }";
   EXPECT_EQ(found(), std::nullopt);

@@ -19,6 +19,7 @@
 #include "stria/base/file.h"
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
+#include "stria/hal/files/folder_identity.h"
 #include "stria/hal/files/inside_file.h"
 #include "stria/hal/files/sha256.h"
 #include "stria/hal/host/host.h"
@@ -178,7 +179,7 @@ void keep_verdict(const ConformOptions& options, const Report& report) {
     ++verdict.failed;
     if (verdict.failures.size() < Conformance::kMostFailures) verdict.failures.push_back(one.name);
   }
-  KeptConformance(report.directory).keep(report.device, verdict);
+  KeptConformance(hal::folder_lines(report.directory)).keep(report.device, verdict);
   if (verdict.is_objection())
     print_message(fmt::format(
         "'auto' passes over the device '{}' of this plugin from now on, until its files "
