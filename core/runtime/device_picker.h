@@ -36,8 +36,8 @@ struct DevicePicker {
                                      const CompileOptions& options, double seconds);
   // Of a model that no device has: by bounds, and unless `bounds_only` of the device Stripe that
   // the pipeline of a plugin's kind makes for it. One failure that names the model's file for a
-  // model that cannot be read, a kind that nobody has, none that fits, and a pipeline that cannot be
-  // read for the model. What is wrong with the program there is an objection.
+  // model that cannot be read, a kind that nobody has, none that fits, and a pipeline that cannot
+  // be read for the model. What is wrong with the program there is an objection.
   static Result<PickedModel> of_model(const std::vector<hal::PluginRecord>& plugins,
                                       const ModelFile& given, const Compilation& generic,
                                       bool bounds_only);

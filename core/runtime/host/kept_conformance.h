@@ -11,9 +11,9 @@
 namespace stria {
 
 // Files in the user's cache folder. A verdict is of the plugin's files as they lie on the disk
-// (hal/files/folder_identity.h), and of a device as reports call it: "0: Acme 300 rev B", its id and
-// its name, which has the driver's version where there is one. So a plugin that is built anew, or
-// lies elsewhere, has none. Whatever is wrong with a file is no verdict. Safe from any thread and
+// (hal/files/folder_identity.h), and of a device as reports call it: "0: Acme 300 rev B", its id
+// and its name, which has the driver's version where there is one. So a plugin that is built anew,
+// or is a copy, has none. Whatever is wrong with a file is no verdict. Safe from any thread and
 // process.
 class KeptConformance {
  public:

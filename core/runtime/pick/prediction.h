@@ -59,9 +59,9 @@ struct Candidate {
 // A hardware model that no device has.
 struct ModelFile {
   SourceText hw;  // a file, and what is in it
-  // Whose pipeline makes device Stripe for it: the kind of a device as plugins name it, "opencl:gpu",
-  // or "gpu" of the first plugin that has it. Empty: that of the first kind whose own model has
-  // units of the same names.
+  // Whose pipeline makes device Stripe for it: the kind of a device as plugins name it,
+  // "opencl:gpu", or "gpu" of the first plugin that has it. Empty: that of the first kind whose own
+  // model has units of the same names, caches aside.
   std::string kind;
 };
 

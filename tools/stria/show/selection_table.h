@@ -23,8 +23,8 @@ std::string table_of(const std::vector<DeviceLine>& lines);
 
 // What drops the device, for a line: "dropped: 'mem>=8G': it has 2.0 GiB".
 std::string verdict_text(const DeviceVerdict& verdict, const DeviceSelector& selector);
-// What earlier processes have found out of a device, behind what else is said: "; in quarantine: …".
-// "" if it is nothing, or stands among the reasons that drop it.
+// What earlier processes have found out of a device, behind what else is said: "; in quarantine:
+// …". "" if it is nothing, or stands among the reasons that drop it.
 std::string history_text(const DeviceVerdict& verdict);
 // Parts of what print_selection_json prints: one device, and the selector taken apart.
 nlohmann::ordered_json json_of_quarantine(const std::optional<Quarantine>& quarantine);
