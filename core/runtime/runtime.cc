@@ -43,11 +43,15 @@ void add_records(DeviceFacts& facts, const KeptConformance& conformance) {
       conformance.find(hal::one_line(shown_name(facts.info.id + ": " + facts.info.name, 250)));
 }
 
+}  // namespace
+
 // What is known of a device without opening it.
-struct KnownDevice {
+struct [[gnu::visibility("hidden")]] KnownDevice {
   DeviceFacts facts;
   std::shared_ptr<const HardwareModel> model;  // if asked for; null: there is none
 };
+
+namespace {
 
 KnownDevice listed(const hal::PluginRecord& record, size_t position) {
   KnownDevice out;
@@ -81,9 +85,11 @@ KnownDevice with_model(const hal::PluginRecord& record, size_t position) {
   return out;
 }
 
+}  // namespace
+
 // What models say, kept for the next choice as long as the files that say it stay as they are: to
 // read them takes longer than all else of a choice. Thread-safe.
-class KnownModels {
+class [[gnu::visibility("hidden")]] KnownModels {
  public:
   // `files`: of the plugin's folder and the user's overlays, as folder_lines gives them.
   KnownDevice get(const hal::PluginRecord& record, size_t position, const std::string& files) {
@@ -102,6 +108,8 @@ class KnownModels {
            std::pair<std::string, std::optional<KnownDevice>>>
       known_;  // guarded by mutex_
 };
+
+namespace {
 
 // Of all devices, and of plugins that cannot be used; `records` has the positions of their plugins.
 struct Known {
