@@ -60,14 +60,14 @@ struct Candidate {
 struct ModelFile {
   SourceText hw;  // a file, and what is in it
   // Whose pipeline makes device Stripe for it: the kind of a device as plugins name it,
-  // "opencl:gpu", or "gpu" of the first plugin that has it. Empty: that of the first kind whose own
+  // "acme:gpu", or "gpu" of the first plugin that has it. Empty: that of the first kind whose own
   // model has units of the same names, caches aside.
   std::string kind;
 };
 
 // What is known of such a model. Nothing runs there, so it is no device, and is never picked.
 struct PickedModel {
-  std::string file, name, kind;         // kind: "opencl:gpu"
+  std::string file, name, kind;         // kind: "acme:gpu"
   std::vector<Objection> objections;    // the program cannot run there, or not well enough
   std::vector<Prediction> predictions;  // the more certain ones last
   std::string trouble;                  // why the last ones are missing; may be empty
