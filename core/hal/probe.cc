@@ -4,7 +4,6 @@
 #include <glob.h>
 #include <poll.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include "stria/base/text.h"
 #include "stria/hal/boundary/error.h"
 #include "stria/hal/files/disk_cache.h"
+#include "stria/hal/files/folder_identity.h"
 #include "stria/hal/files/own_files.h"
 #include "stria/hal/files/sha256.h"
 #include "stria/hal/guard/child_process.h"
@@ -35,14 +35,6 @@ constexpr size_t kMaxWords = 400;
 constexpr size_t kMaxReport = 1 << 20;
 
 // ---- what was seen
-
-std::string file_line(const fs::path& file) {
-  struct stat info{};
-  if (::stat(file.c_str(), &info) != 0) return file.string() + " missing\n";
-  return fmt::format("{} {} {} {} {}.{} {}.{}\n", file.string(), info.st_dev, info.st_ino,
-                     info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_ctim.tv_sec,
-                     info.st_ctim.tv_nsec);
-}
 
 bool decides(std::string_view variable, const DriverSurroundings& driver) {
   const std::string_view name = variable.substr(0, variable.find('='));
@@ -70,14 +62,7 @@ std::vector<std::string> files_like(const std::string& pattern) {
 // what its manifest says that its driver looks at.
 std::string identity_of(const fs::path& directory, const fs::path& program,
                         const DriverSurroundings& driver, const Environment& environment) {
-  std::string text = file_line(program);
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (fs::recursive_directory_iterator entries(directory, error), end; !error && entries != end;
-       entries.increment(error))
-    files.push_back(entries->path());
-  std::sort(files.begin(), files.end());
-  for (const fs::path& file : files) text += file_line(file);
+  std::string text = file_line(program) + folder_lines(directory);
   std::ifstream boot("/proc/sys/kernel/random/boot_id");
   std::string line;
   std::getline(boot, line);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stria/base/status.h"
+#include "stria/hal/plugin_set.h"
 #include "stria/hwmodel/hardware_model.h"
 #include "stria/runtime/compilation.h"
 #include "stria/runtime/compile_options.h"
@@ -33,6 +34,13 @@ struct DevicePicker {
   // the host's clock, from the call to the end, tensors on the device.
   static Result<Prediction> measured(const Device& device, const Compilation& generic,
                                      const CompileOptions& options, double seconds);
+  // Of a model that no device has: by bounds, and unless `bounds_only` of the device Stripe that
+  // the pipeline of a plugin's kind makes for it. One failure that names the model's file for a
+  // model that cannot be read, a kind that nobody has, none that fits, and a pipeline that cannot
+  // be read for the model. What is wrong with the program there is an objection.
+  static Result<PickedModel> of_model(const std::vector<hal::PluginRecord>& plugins,
+                                      const ModelFile& given, const Compilation& generic,
+                                      bool bounds_only);
 };
 
 }  // namespace stria

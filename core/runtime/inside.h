@@ -62,7 +62,8 @@ struct Inside {
   static const std::vector<hal::PluginRecord>& records(const Runtime& runtime);
 
   // Runtime::open for a program that has been lowered; null: for no program. `picked`, unless it is
-  // null, gets what the choice stands on, if there was one to make.
+  // null, gets what the choice stands on, whether it went by predictions or not. It changes nothing
+  // of the choice.
   static Result<Device> open(const Runtime& runtime, std::string_view selector,
                              const Compilation* program, Pick* picked = nullptr);
   // The devices that `open` tries for a program, in that order. Fails where it fails before it
@@ -74,6 +75,8 @@ struct Inside {
                                   const DeviceInfo& device);
   // Has it been shut down?
   static bool has_ended(const Runtime& runtime);
+  // RuntimeOptions::device_history.
+  static bool keeps_history(const Runtime& runtime);
   // A line for RuntimeOptions::log.
   static void log(const Runtime& runtime, LogLevel level, const std::string& line);
   // Runtime::select likewise.
@@ -84,7 +87,8 @@ struct Inside {
                            const Compilation& generic, const PickOptions& options);
   // The same of plugins that were loaded one by one.
   static Selection select_among(const std::vector<hal::PluginRecord>& records,
-                                const DeviceSelector& selector, const ProgramNeeds* needs);
+                                const DeviceSelector& selector, const ProgramNeeds* needs,
+                                bool with_history = true);
 
   // Opens the device, reads its model and pipeline and checks both. `selector` is what opens it
   // again; empty: "plugin:id".
@@ -117,7 +121,8 @@ struct Inside {
 
   // ProgramRunner::create for a program that has been lowered.
   static Result<ProgramRunner> runner(const Runtime& runtime, std::string_view selector,
-                                      Compilation generic, const RunnerOptions& options);
+                                      Compilation generic, const RunnerOptions& options,
+                                      Pick* picked = nullptr);
   // A runner for one device that is open, which hands nothing over.
   static ProgramRunner runner(const Device& device, Compilation generic,
                               const RunnerOptions& options);

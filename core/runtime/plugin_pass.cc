@@ -50,6 +50,8 @@ PassInfo make_plugin_pass(const hal::Device& device) {
     STRIA_ASSIGN(PluginPassOptions options, read_options(json, pointer, notes));
     return PassFunction([device, options](stripe::Program& program,
                                           PassContext& context) -> Status {
+      if (!device.valid())
+        return unsupported("the plugin's pass '{}' needs an open device", options.pass);
       STRIA_ASSIGN(hal::Compiler compiler, device.create_compiler());
       std::vector<hal::NamedText> notes;
       auto text =

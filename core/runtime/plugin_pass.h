@@ -10,6 +10,7 @@
 
 namespace stria {
 
+// Of a device that is none (a model without one), the step is read, and fails when it runs.
 PassInfo make_plugin_pass(const hal::Device& device);
 
 }  // namespace stria

@@ -13,6 +13,7 @@
 #include "stria/hal/boundary/info.h"
 #include "stria/hal/guard/timed_call.h"
 #include "stria/runtime/compile_driver.h"
+#include "stria/runtime/host/quarantine_file.h"
 #include "stria/runtime/inside.h"
 #include "stria/type/tensor_shape.h"
 
@@ -139,6 +140,7 @@ struct [[gnu::visibility("hidden")]] ProgramRunner::State {
     int in_a_row = 0;                      // since a run ended well
     Clock::time_point kept_until;          // no run begins before that; in the past: it may
     Failure last;                          // the last one of `failures`
+    bool is_forgiven = false;              // on the disk, since the last failure
   };
 
   // Chosen for a run. Whoever has waited for another thread to open it sees by the number whether
@@ -152,7 +154,9 @@ struct [[gnu::visibility("hidden")]] ProgramRunner::State {
   DeviceSelector selector;
   Compilation generic;
   RunnerOptions options;
-  bool pinned = false;               // a failure is the run's
+  bool pinned = false;  // a failure is the run's
+  // Keeps losses for later processes; none if the runtime's options do not want it.
+  std::optional<QuarantineFile> quarantine = QuarantineFile();
   std::vector<std::string> dropped;  // by the selector: "acme:0: it lacks fp64"
   std::vector<TensorInfo> inputs, outputs;
   std::vector<std::string> names;  // of the devices, in their order
@@ -185,12 +189,16 @@ struct [[gnu::visibility("hidden")]] ProgramRunner::State {
   Status attempt(const Choice& choice, const RunnerWork& work, Failure& failure);
   // Closes the device and keeps it out, unless another run has done so for the same failure.
   void keep_out(Slot& slot, const Loaded* failed, Failure& failure);
+  // For later processes.
+  void keep_failure(Slot& slot, const Failure& failure, double began);
+  void keep_success(Slot& slot);
   void tell(const Slot& failed, const Failure& failure, const Slot& next);
   Status nothing_left(const std::vector<std::pair<std::string, Failure>>& failures);
 };
 
 Status ProgramRunner::State::take_order(const Runtime& from, const Selection& selection) {
   runtime = from;
+  if (!Inside::keeps_history(from)) quarantine.reset();
   selector = selection.selector;
   pinned = selector.is_pinned();
   for (const DeviceVerdict& verdict : selection.devices)
@@ -309,22 +317,49 @@ void ProgramRunner::State::keep_out(Slot& slot, const Loaded* failed, Failure& f
   slot.last = failure;
 }
 
+void ProgramRunner::State::keep_failure(Slot& slot, const Failure& failure, double began) {
+  {
+    std::lock_guard lock(mutex);
+    slot.is_forgiven = false;
+  }
+  if (quarantine && failure.why.code() == StatusCode::device_lost)
+    quarantine->failed(slot.info, Quarantine::Cause::lost, generic.bound.name,
+                       hal::one_line(failure.why.message()), began);
+}
+
+void ProgramRunner::State::keep_success(Slot& slot) {
+  {
+    std::lock_guard lock(mutex);
+    if (std::exchange(slot.is_forgiven, true)) return;
+  }
+  if (quarantine) quarantine->ended_well(slot.info, false);
+}
+
 Status ProgramRunner::State::attempt(const Choice& choice, const RunnerWork& work,
                                      Failure& failure) {
+  Slot& slot = *choice.slot;
+  const double began = quarantine ? quarantine->now() : 0;
   std::shared_ptr<const Loaded> loaded = loaded_on(choice, work, failure);
-  if (!loaded) return failure.why;
+  if (!loaded) {
+    if (!failure.is_callers) keep_failure(slot, failure, began);
+    return failure.why;
+  }
   failure.stage = RunStage::run;
   RunnerNotes notes;
   notes.compile_seconds = loaded->compile_seconds;
   failure.why = work.run(loaded->device, loaded->executable, notes);
-  Slot& slot = *choice.slot;
   if (failure.why.ok()) {
+    if (work.is_preparation) return Status();
+    keep_success(slot);
     std::lock_guard lock(mutex);
-    if (!work.is_preparation && slot.loaded == loaded) slot.in_a_row = 0;
+    if (slot.loaded == loaded) slot.in_a_row = 0;
     return Status();
   }
   failure.is_callers = failure.why.code() == StatusCode::invalid_argument;
-  if (!failure.is_callers) keep_out(slot, loaded.get(), failure);
+  if (!failure.is_callers) {
+    keep_out(slot, loaded.get(), failure);
+    keep_failure(slot, failure, began);
+  }
   if (hangs(failure.why)) drop_what_hangs(std::pair(std::move(notes.made), std::move(loaded)));
   return failure.why;
 }
@@ -418,8 +453,9 @@ Result<ProgramRunner> ProgramRunner::create(const Runtime& runtime, const Pick& 
 }
 
 Result<ProgramRunner> Inside::runner(const Runtime& runtime, std::string_view selector,
-                                     Compilation generic, const RunnerOptions& options) {
-  STRIA_ASSIGN(const Selection selection, order(runtime, selector, &generic));
+                                     Compilation generic, const RunnerOptions& options,
+                                     Pick* picked) {
+  STRIA_ASSIGN(const Selection selection, order(runtime, selector, &generic, picked));
   ProgramRunner out;
   out.state_ = ProgramRunner::State::create(std::move(generic), options);
   STRIA_RETURN_IF_ERROR(out.state_->take_order(runtime, selection));

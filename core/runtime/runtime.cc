@@ -11,6 +11,7 @@
 #include "stria/base/shown_text.h"
 #include "stria/base/status.h"
 #include "stria/base/text.h"
+#include "stria/hal/files/folder_identity.h"
 #include "stria/hal/files/trust.h"
 #include "stria/hal/guard/environment.h"
 #include "stria/hal/host/host.h"
@@ -21,7 +22,9 @@
 #include "stria/runtime/device_picker.h"
 #include "stria/runtime/host/host_functions.h"
 #include "stria/runtime/host/hw_overlays.h"
+#include "stria/runtime/host/kept_conformance.h"
 #include "stria/runtime/host/kept_times.h"
+#include "stria/runtime/host/quarantine_file.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/pick/selection.h"
 
@@ -32,45 +35,93 @@ std::string name_of(const hal::PluginRecord& record, size_t position) {
   return fmt::format("{}{}:{}", record.isolated ? kIsolated : "", record.id, position);
 }
 
-// What is known of a device without opening it; `with_model`: what its model says, too, which
-// `kept` gets unless it is null.
-DeviceFacts facts_of(const hal::PluginRecord& record, size_t position, bool with_model,
-                     std::optional<HardwareModel>* kept = nullptr) {
+// What earlier processes have found out of the device, if anybody has.
+void add_records(DeviceFacts& facts, const KeptConformance& conformance) {
+  facts.quarantine = QuarantineFile().find(facts.info);
+  // As the suite's reports call it.
+  facts.conformance =
+      conformance.find(hal::one_line(shown_name(facts.info.id + ": " + facts.info.name, 250)));
+}
+
+}  // namespace
+
+// What is known of a device without opening it.
+struct [[gnu::visibility("hidden")]] KnownDevice {
+  DeviceFacts facts;
+  std::shared_ptr<const HardwareModel> model;  // if asked for; null: there is none
+};
+
+namespace {
+
+KnownDevice listed(const hal::PluginRecord& record, size_t position) {
+  KnownDevice out;
+  out.facts.info = public_info(record.devices[position], record.id, name_of(record, position));
+  out.facts.number = static_cast<uint32_t>(position);
+  return out;
+}
+
+KnownDevice with_model(const hal::PluginRecord& record, size_t position) {
   const hal::DeviceInfo& info = record.devices[position];
-  DeviceFacts out;
-  out.info = public_info(info, record.id, name_of(record, position));
-  out.number = static_cast<uint32_t>(position);
-  if (!with_model) return out;
+  KnownDevice out = listed(record, position);
   const Result<SourceText> text = record.plugin.read_hw_model(info.kind);
   // What was measured of the machine counts here as it does once the device is open.
   const auto refined = hw_overlays(record.plugin.directory(), record.plugin.id(), info.name, {});
-  const Result<HardwareModel> model =
-      !text.ok()      ? text.status()
-      : !refined.ok() ? refined.status()
-                      : load_hardware_model(*text, {}, info.properties, *refined);
+  Result<HardwareModel> model = !text.ok() ? text.status()
+                                : !refined.ok()
+                                    ? refined.status()
+                                    : load_hardware_model(*text, {}, info.properties, *refined);
   if (!model.ok()) {
-    out.model_trouble = hal::one_line(model.status().message());
+    out.facts.model_trouble = hal::one_line(model.status().message());
     return out;
   }
-  if (kept != nullptr) *kept = *model;
-  out.simulated = model->simulated;
-  out.lacks_types = model->lacking_types;
-  if (model->simulated) return out;
+  out.model = std::make_shared<const HardwareModel>(*std::move(model));
+  out.facts.simulated = out.model->simulated;
+  out.facts.lacks_types = out.model->lacking_types;
+  if (out.model->simulated) return out;
   double operations = 0;
-  for (const ExecutionUnit& unit : model->executors)
+  for (const ExecutionUnit& unit : out.model->executors)
     operations += static_cast<double>(unit.count) * unit.ops_per_cycle;
-  out.operations_per_second = operations * model->clock_mhz * 1e6;
+  out.facts.operations_per_second = operations * out.model->clock_mhz * 1e6;
   return out;
 }
+
+}  // namespace
+
+// What models say, kept for the next choice as long as the files that say it stay as they are: to
+// read them takes longer than all else of a choice. Thread-safe.
+class [[gnu::visibility("hidden")]] KnownModels {
+ public:
+  // `files`: of the plugin's folder and the user's overlays, as folder_lines gives them.
+  KnownDevice get(const hal::PluginRecord& record, size_t position, const std::string& files) {
+    const std::lock_guard lock(mutex_);
+    auto& [files_then, known] = known_[{&record, position}];
+    if (!known || files_then != files) {
+      known = with_model(record, position);
+      files_then = files;
+    }
+    return *known;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<const hal::PluginRecord*, size_t>,
+           std::pair<std::string, std::optional<KnownDevice>>>
+      known_;  // guarded by mutex_
+};
+
+namespace {
 
 // Of all devices, and of plugins that cannot be used; `records` has the positions of their plugins.
 struct Known {
   std::vector<DeviceFacts> facts;
   std::vector<const hal::PluginRecord*> records;
-  std::vector<std::optional<HardwareModel>> models;  // if asked for; nullopt: there is none
+  std::vector<std::shared_ptr<const HardwareModel>> models;
 };
-Known known_of(const std::vector<hal::PluginRecord>& records, bool with_models) {
+// `models`: null, if nobody asks what they say.
+Known known_of(const std::vector<hal::PluginRecord>& records, KnownModels* models,
+               bool with_history) {
   Known out;
+  const std::string overlays = models != nullptr ? hal::folder_lines(user_hw_folder()) : "";
   for (const hal::PluginRecord& record : records) {
     const Status status = record.status();
     if (!status.ok() || !record.plugin.valid()) {
@@ -81,8 +132,13 @@ Known known_of(const std::vector<hal::PluginRecord>& records, bool with_models) 
       broken.plugin_trouble = hal::one_line(status.message());
       continue;
     }
+    const std::string files = hal::folder_lines(record.directory);
     for (size_t i = 0; i < record.devices.size(); ++i) {
-      out.facts.push_back(facts_of(record, i, with_models, &out.models.emplace_back()));
+      KnownDevice one =
+          models != nullptr ? models->get(record, i, files + overlays) : listed(record, i);
+      if (with_history) add_records(one.facts, KeptConformance(files));
+      out.facts.push_back(std::move(one.facts));
+      out.models.push_back(std::move(one.model));
       out.records.push_back(&record);
     }
   }
@@ -122,6 +178,7 @@ struct Runtime::State {
   // As it was before the first driver was loaded; guarded by mutex.
   std::shared_ptr<const hal::Environment> environment;
   std::atomic<bool> ended = false;
+  KnownModels models;
   const std::vector<hal::PluginRecord> none;  // what there is then
 
   const std::vector<hal::PluginRecord>& records() {
@@ -243,9 +300,14 @@ Status none_can_be(const char* what, const std::vector<std::string>& reasons) {
                     reasons.size(), what, list);
 }
 
-// Why the program cannot run there, if that alone keeps the device from being taken.
+// Why the program cannot run there, or what earlier processes have found, if that alone keeps the
+// device from being taken.
 std::string lack_of(const DeviceVerdict& verdict, const DeviceSelector& selector) {
-  if (verdict.kept() || verdict.objections[0].gate < Gate::types) return "";
+  const auto is_news = [](const Objection& one) {
+    return one.gate == Gate::quarantine || one.gate == Gate::conformance || one.gate >= Gate::types;
+  };
+  if (verdict.kept() || !std::all_of(verdict.objections.begin(), verdict.objections.end(), is_news))
+    return "";
   std::vector<std::string> texts;
   for (const Objection& one : verdict.objections) texts.push_back(text_of(one, selector));
   return join(texts, "; ");
@@ -277,13 +339,17 @@ Result<Selection> Runtime::select(std::string_view selector, const Program& prog
 Result<Selection> Inside::select(const Runtime& runtime, std::string_view text,
                                  const ProgramNeeds* needs) {
   STRIA_ASSIGN(const DeviceSelector selector, parse_device_selector(text));
-  return select_among(runtime.state_->records_for(selector), selector, needs);
+  const auto& state = runtime.state_;
+  return select_among(state->records_for(selector), selector, needs, state->options.device_history);
 }
 
 Selection Inside::select_among(const std::vector<hal::PluginRecord>& records,
-                               const DeviceSelector& selector, const ProgramNeeds* needs) {
+                               const DeviceSelector& selector, const ProgramNeeds* needs,
+                               bool with_history) {
+  KnownModels models;
   const bool with_models = asks_models(selector) || needs != nullptr;
-  return stria::select(known_of(records, with_models).facts, selector, needs);
+  return stria::select(known_of(records, with_models ? &models : nullptr, with_history).facts,
+                       selector, needs);
 }
 
 namespace {
@@ -373,10 +439,11 @@ bool measure_close(const Pick& pick, const Compilation& generic, const PickOptio
   return any;
 }
 
+// `needs`: what drops devices before they are asked; null: nothing of the program does.
 Pick pick_among(const Known& known, const RuntimeOptions& how, const DeviceSelector& selector,
-                const Compilation& generic, const PickOptions& options) {
-  const ProgramNeeds needs = CompileDriver::needs(generic);
-  Selection selection = stria::select(known.facts, selector, &needs);
+                const Compilation& generic, const ProgramNeeds* needs, const PickOptions& options,
+                const std::vector<PickedModel>& models = {}) {
+  Selection selection = stria::select(known.facts, selector, needs);
   const KeptTimes times(generic.generic, options.compile.fast_math);
   std::vector<Candidate> candidates;
   std::map<size_t, Device> devices;  // that are kept open to be timed
@@ -388,21 +455,22 @@ Pick pick_among(const Known& known, const RuntimeOptions& how, const DeviceSelec
     candidate.device = at;
     candidate.software = is_software(facts.info);
     candidate.simulated = facts.simulated;
-    if (const std::optional<HardwareModel>& model = known.models[at])
+    const std::optional<TimeRange> kept = times.find(facts.info);
+    // What was measured needs no bound.
+    if (const auto& model = known.models[at]; model && !(options.bounds_only && kept))
       if (std::optional<Prediction> bounds = DevicePicker::by_bounds(generic, *model))
         candidate.predictions.push_back(*std::move(bounds));
     std::optional<Device> device;
     if (!options.bounds_only)
       ask_device(*known.records[at], how, generic, options.compile, candidate,
                  selection.devices[at], device);
-    if (const std::optional<TimeRange> kept = times.find(selection.devices[at].device))
-      add_measured(*kept, candidate);
+    if (kept) add_measured(*kept, candidate);
     if (device && options.measure_s > 0) devices.emplace(at, *device);
   }
-  Pick out = choose(selection, candidates);
+  Pick out = choose(selection, candidates, models);
   if (options.measure_s > 0 && out.is_close &&
       measure_close(out, generic, options, times, devices, candidates))
-    out = choose(std::move(selection), std::move(candidates));
+    out = choose(std::move(selection), std::move(candidates), models);
   return out;
 }
 
@@ -422,6 +490,16 @@ void pass_over(Ordered& ordered, const RuntimeOptions& options, const DeviceInfo
                                                ordered.reasons.back()));
 }
 
+void tell_history(const DeviceVerdict& first, const RuntimeOptions& options) {
+  if (!options.log) return;
+  const auto tell = [&](const std::string& what) {
+    options.log(LogLevel::warning, fmt::format("{}: {}", first.device.selector, what));
+  };
+  if (first.quarantine) tell("in quarantine: " + first.quarantine->to_string());
+  if (first.conformance && first.conformance->is_objection())
+    tell("its plugin " + first.conformance->to_string());
+}
+
 Result<Ordered> order_of(const Known& known, const RuntimeOptions& options, DeviceSelector selector,
                          const Compilation* program, Pick* picked) {
   Ordered out;
@@ -429,18 +507,23 @@ Result<Ordered> order_of(const Known& known, const RuntimeOptions& options, Devi
   // One name alone is tried: what the device lacks it says when it is open, kernel by kernel.
   const bool asked = asks_predictions(out.selector);
   out.pinned = out.selector.is_pinned() && !asked;
-  if (program != nullptr && (out.selector.automatic || asked)) {
+  ProgramNeeds needs;
+  if (program != nullptr && !out.pinned) needs = CompileDriver::needs(*program);
+  const ProgramNeeds* const asks = out.pinned ? nullptr : &needs;
+  if (program != nullptr && (out.selector.automatic || asked || picked != nullptr)) {
     // By bounds no device is opened but the one that is taken. Who asks for more pays for more.
     PickOptions how;
     how.bounds_only = !asked;
-    Pick pick = pick_among(known, options, out.selector, *program, how);
+    Pick pick = pick_among(known, options, out.selector, *program, asks, how);
     out.selection = pick.selection;
     if (picked != nullptr) *picked = std::move(pick);
   } else {
-    ProgramNeeds needs;
-    if (program != nullptr && !out.pinned) needs = CompileDriver::needs(*program);
-    out.selection = stria::select(known.facts, out.selector, out.pinned ? nullptr : &needs);
+    out.selection = stria::select(known.facts, out.selector, asks);
+    if (picked != nullptr) picked->selection = out.selection;
   }
+  // Who names a device takes it as it is, and is told.
+  if (!out.selector.automatic && !out.selection.order.empty())
+    tell_history(out.selection.devices[out.selection.order[0]], options);
   if (options.log)
     for (const std::string& idle : idle_names(out.selection))
       options.log(LogLevel::warning, fmt::format("'{}': {}", out.selector.to_string(), idle));
@@ -470,7 +553,10 @@ Result<Device> Inside::open(const Runtime& runtime, std::string_view text,
                             const Compilation* program, Pick* picked) {
   const auto& state = runtime.state_;
   STRIA_ASSIGN(const DeviceSelector selector, selector_for(text, program, state->ended));
-  const Known known = known_of(state->records_for(selector), needs_models(selector));
+  const Known known =
+      known_of(state->records_for(selector),
+               needs_models(selector) || picked != nullptr ? &state->models : nullptr,
+               state->options.device_history);
   STRIA_ASSIGN(Ordered ordered, order_of(known, state->options, selector, program, picked));
   for (const size_t at : ordered.selection.order) {
     const DeviceInfo& info = known.facts[at].info;
@@ -489,7 +575,10 @@ Result<Selection> Inside::order(const Runtime& runtime, std::string_view text,
                                 const Compilation* program, Pick* picked) {
   const auto& state = runtime.state_;
   STRIA_ASSIGN(const DeviceSelector selector, selector_for(text, program, state->ended));
-  const Known known = known_of(state->records_for(selector), needs_models(selector));
+  const Known known =
+      known_of(state->records_for(selector),
+               needs_models(selector) || picked != nullptr ? &state->models : nullptr,
+               state->options.device_history);
   STRIA_ASSIGN(Ordered ordered, order_of(known, state->options, selector, program, picked));
   if (ordered.selection.order.empty()) return none_can_be("used", ordered.reasons);
   return std::move(ordered.selection);
@@ -508,6 +597,10 @@ Result<Device> Inside::open_kept(const Runtime& runtime, const DeviceSelector& s
 
 bool Inside::has_ended(const Runtime& runtime) { return runtime.state_->ended; }
 
+bool Inside::keeps_history(const Runtime& runtime) {
+  return runtime.state_->options.device_history;
+}
+
 void Inside::log(const Runtime& runtime, LogLevel level, const std::string& line) {
   if (runtime.state_->options.log) runtime.state_->options.log(level, line);
 }
@@ -524,8 +617,15 @@ Result<Pick> Inside::pick(const Runtime& runtime, std::string_view text, const C
   STRIA_ASSIGN(const DeviceSelector selector, parse_device_selector(text));
   if (state->ended)
     return make_error(StatusCode::failed_precondition, "this runtime has been shut down");
-  return pick_among(known_of(state->records_for(selector), true), state->options, selector, generic,
-                    options);
+  const std::vector<hal::PluginRecord>& records = state->records_for(selector);
+  std::vector<PickedModel> models;
+  for (const ModelFile& one : options.models) {
+    STRIA_ASSIGN(models.emplace_back(),
+                 DevicePicker::of_model(records, one, generic, options.bounds_only));
+  }
+  const Known known = known_of(records, &state->models, state->options.device_history);
+  const ProgramNeeds needs = CompileDriver::needs(generic);
+  return pick_among(known, state->options, selector, generic, &needs, options, models);
 }
 
 }  // namespace stria

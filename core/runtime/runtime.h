@@ -45,6 +45,10 @@ struct RuntimeOptions {
   // a plugin that ends its process, or hangs, is listed with that reason, and does not end this
   // process.
   bool probe_plugins = true;
+  // What was found out in earlier processes counts, and what is found out here is kept for later
+  // ones, in the user's cache folder: `auto` does without devices that were lost not long ago, and
+  // without plugins that fail the conformance suite (docs/devices.md).
+  bool device_history = true;
   // All plugins run in processes of their own, as if every selector began with `isolated:`.
   bool isolate_plugins = false;
   // No wait for a device takes longer: it fails, and names the plugin.
@@ -70,6 +74,8 @@ struct PickOptions {
   // random values on each of these, for so many seconds in all; 0: it is not. What was measured so
   // before counts in any case.
   double measure_s = 0;
+  // Hardware models without a device that are ranked beside the devices: Pick::models.
+  std::vector<ModelFile> models;
   // Called before each device is asked, from the calling thread; may be empty.
   std::function<void(size_t done, size_t all, std::string_view device)> progress;
 };
@@ -125,8 +131,9 @@ class STRIA_API Runtime {
   // the device's hardware model and by what its plugin says, and the order that follows. Opens them
   // one after the other, unless `bounds_only`, and runs the passes of their pipelines; builds and
   // runs nothing. A device that cannot be opened or compiled for is dropped with the
-  // reason. Objectives and limits of the selector are kept. Fails like select(); a choice may be
-  // empty, which check_any_kept(pick.selection) turns into a failure.
+  // reason. Objectives and limits of the selector are kept. Fails like select(), and for a model of
+  // PickOptions that is wrong; a choice may be empty, which check_any_kept(pick.selection) turns
+  // into a failure.
   Result<Pick> pick(std::string_view selector, const Program& program,
                     const InputTypes& inputs = {}, const PickOptions& options = {}) const;
 

@@ -350,6 +350,49 @@ TEST_F(BadCommandTest, DoctorSaysHowFarEachPluginCameAndWhatWouldMendIt) {
   EXPECT_THAT(needs[1].at("path"), HasSubstr("libc.so.6"));
 }
 
+// In a cache of its own: what is lost stays so for a while.
+TEST_F(BadCommandTest, ALostDeviceIsKeptOutOfAutoByLaterProcesses) {
+  const auto stria = [&](const std::string& command) {
+    return files_.stria(end_to_end::words(command), [folder = files_.path("cache").string()] {
+      ::setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+    });
+  };
+  const std::string how = kRun,
+                    pick = "pick plus_one.tile --shape A=16 --device auto,bad,reference";
+  make_bad(plugins(), "bad", "fail executor.submit 9");
+  EXPECT_THAT(stria("devices --clear-quarantine *").err,
+              HasSubstr("no device that '*' means is in quarantine"));
+  EXPECT_EQ(stria("run plus_one.tile --device bad" + how).code, 3);
+  // Each later process says so.
+  EXPECT_THAT(stria("devices").out, HasSubstr("available; in quarantine: lost "));
+  const nlohmann::json listed = plugin_of(stria("devices --json"), "bad").at("devices")[0];
+  EXPECT_EQ(listed.at("quarantine").at("cause"), "lost");
+  EXPECT_EQ(listed.at("quarantine").at("program"), "plus_one");
+  EXPECT_TRUE(
+      plugin_of(stria("devices --json"), "reference").at("devices")[0].at("quarantine").is_null());
+  const Ended picked = stria(pick);
+  EXPECT_EQ(picked.code, 0) << picked.err;
+  EXPECT_THAT(picked.out, HasSubstr("dropped: quarantine: lost "));
+  EXPECT_THAT(stria("devices --select auto").out, HasSubstr("dropped: quarantine: lost "));
+  const Ended ran = stria("run plus_one.tile --device auto,bad,reference" + how);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("passes over bad:0: quarantine: lost "));
+  // A name alone is not stopped. It is lost again, for twice as long.
+  const Ended named = stria("run plus_one.tile --device bad:0" + how);
+  EXPECT_EQ(named.code, 3);
+  EXPECT_THAT(named.err, HasSubstr("stria: bad:0: in quarantine: lost "));
+  const auto json = nlohmann::json::parse(stria(pick + " --json").out);
+  for (const auto& device : json.at("devices"))
+    if (device.at("selector") == "bad:0") {
+      EXPECT_EQ(device.at("reasons")[0].at("gate"), "quarantine");
+      EXPECT_EQ(device.at("quarantine").at("in_a_row"), 2);
+      EXPECT_GT(device.at("quarantine").at("seconds_left"), 60);
+    }
+  EXPECT_THAT(stria("devices --clear-quarantine bad:0").err,
+              HasSubstr("bad:0 is no longer in quarantine"));
+  EXPECT_EQ(stria(pick).out.find("quarantine"), std::string::npos);
+}
+
 // The process has another effective user than real one: it may do what its starter may not.
 TEST_F(BadCommandTest, AnElevatedProcessLooksNowhereThatTheEnvironmentSays) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make an elevated process";

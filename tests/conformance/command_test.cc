@@ -118,6 +118,51 @@ TEST_F(ConformCommand, WhatAPluginDoesToItsProcessStaysThere) {
   }
 }
 
+// A verdict counts where `auto` chooses, until the plugin's files change.
+TEST_F(ConformCommand, TheVerdictIsKeptForTheChoiceOfADevice) {
+  const auto stria = [&](const std::string& command) {
+    fs::create_directories(scratch());
+    return files_.stria(end_to_end::words(command),
+                        [cache = files_.path("cache").string(), scratch = scratch().string()] {
+                          ::setenv("XDG_CACHE_HOME", cache.c_str(), 1);
+                          ::setenv("TMPDIR", scratch.c_str(), 1);
+                        });
+  };
+  const std::string pick = "pick plus_one.tile --shape A=16 --bounds --device auto,bad,reference ";
+  const auto of_bad = [&] {
+    const auto json = nlohmann::json::parse(stria(pick + "--json").out);
+    for (const auto& device : json.at("devices"))
+      if (device.at("selector") == "bad:0") return device;
+    return nlohmann::json();
+  };
+  const std::string directory = make("fork device.open");
+  // Nothing of these is a verdict.
+  for (const char* how :
+       {" --level 1 --no-record", " --level 1 --only E", " --level 1 --isolated"}) {
+    EXPECT_THAT(stria("conform " + directory + how).code, AnyOf(0, 3)) << how;
+    EXPECT_TRUE(of_bad().at("conformance").is_null()) << how;
+    EXPECT_EQ(of_bad().at("kept"), true) << how;
+  }
+  const Ended failed = stria("conform " + directory + " --level 1");
+  EXPECT_EQ(failed.code, 3);
+  EXPECT_THAT(failed.err, HasSubstr("'auto' passes over the device '0: "));
+  const nlohmann::json bad = of_bad();
+  EXPECT_EQ(bad.at("kept"), false);
+  EXPECT_EQ(bad.at("reasons")[0].at("gate"), "conformance");
+  EXPECT_EQ(bad.at("conformance").at("level"), 0);
+  EXPECT_EQ(bad.at("conformance").at("asked"), 1);
+  EXPECT_GT(bad.at("conformance").at("failed"), 0);
+  EXPECT_THAT(stria(pick).out, HasSubstr("dropped: it fails level 1 of conformance: "));
+  // Who names it takes it, and is told.
+  const std::string run = "run plus_one.tile --input A=random:1 --shape A=16 --device ";
+  const Ended named = stria(run + "bad");
+  EXPECT_EQ(named.code, 0) << named.err;
+  EXPECT_THAT(named.err, HasSubstr("bad:0: its plugin fails level 1 of conformance"));
+  // Another plugin of the same name.
+  put(fs::path(directory) / "misdeed", "\n");
+  EXPECT_TRUE(of_bad().at("conformance").is_null());
+}
+
 TEST_F(ConformCommand, InterruptedItLeavesNothing) {
   const std::string directory = make("hang device.open");
   for (const int number : {SIGINT, SIGTERM}) {

@@ -63,5 +63,33 @@ TEST_F(CheckKernelsTest, WhereTheWholeProgramIsOneKernelThatIsSaid) {
   EXPECT_THAT(ended.err, HasSubstr("runs all of its program as one kernel, 'main'"));
 }
 
+// Who gives wrong results is not taken unasked, until results were compared and are right.
+TEST_F(CheckKernelsTest, WrongResultsKeepADeviceOutOfAuto) {
+  const auto run = [&](const std::string& command) {
+    return folder_.stria(words(command), [folder = folder_.path("cache").string()] {
+      ::setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+    });
+  };
+  const std::string program = std::string(" p.tile --device failing:wrong_kernel") + kInputs;
+  for (const char* check : {" --check", " --check-kernels wrong"}) {
+    EXPECT_EQ(run("run" + program).code, 0);  // nobody looks
+    EXPECT_EQ(run("devices").out.find("quarantine"), std::string::npos) << check;
+    EXPECT_EQ(run("run" + program + check).code, 3);
+    EXPECT_THAT(run("devices").out, HasSubstr("in quarantine: it gave wrong results ")) << check;
+    EXPECT_EQ(run("run" + program).code, 0);
+    EXPECT_THAT(run("devices --clear-quarantine failing").out,
+                testing::Not(HasSubstr("quarantine")));
+  }
+  // Another program is right there.
+  EXPECT_EQ(run("run" + program + " --check").code, 3);
+  folder_.write("q.tile", "function (X[N]) -> (R) { R = X; }");
+  const std::string other =
+      "run q.tile --device failing:wrong_kernel --input X=random:1 --shape X=8";
+  const Ended right = run(other + " --check");
+  if (right.code == 0) {
+    EXPECT_EQ(run("devices").out.find("quarantine"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace stria::end_to_end

@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <tuple>
 
 #include "command.h"
 
@@ -176,6 +179,79 @@ TEST_F(Command, PickSaysWhatARunTakesWhere) {
   EXPECT_EQ(run(pick + "--why-not opencll").code, 2);
   EXPECT_EQ(run(pick + "--device reference,runs=3").code, 2);
   EXPECT_EQ(run("pick matmul.tile").code, 1);
+}
+
+// The very choice that is made, on stderr; the results stay as they are.
+TEST_F(Command, ExplainDeviceSaysWhatTheChoiceStandsOn) {
+  folder_.write("matmul.tile", kMatmul);
+  const std::string run_it =
+      "run matmul.tile --input A=random:1 --input B=random:2 --shape A=8,8 --shape B=8,8 --device ";
+  for (const auto& [device, first, said] :
+       {std::tuple{"auto,llvm_cpu,reference", "llvm_cpu:0 ",
+                   "\nbest: llvm_cpu:0: llvm_cpu:0 takes "},
+        {"reference,llvm_cpu", "reference:0 ", "\nfirst of the list: reference:0: "},
+        {"reference", "reference:0 ", "cannot be predicted\n"},
+        {"auto:latency,llvm_cpu,reference", "llvm_cpu:0 ", "by model; "}}) {
+    const Ended plain = run(run_it + device),
+                explained = run(run_it + device + " --explain-device");
+    EXPECT_EQ(plain.code, 0) << plain.err;
+    EXPECT_EQ(explained.code, 0) << explained.err;
+    EXPECT_EQ(plain.out, explained.out) << device;
+    EXPECT_THAT(explained.err, AllOf(StartsWith(first), HasSubstr(said))) << device;
+    EXPECT_EQ(plain.err.find("takes"), std::string::npos);
+  }
+  const Ended compiled =
+      run("compile matmul.tile --shape A=8,8 --shape B=8,8 --device auto,llvm_cpu,reference "
+          "--explain-device -o -");
+  EXPECT_THAT(compiled.out, StartsWith("stripe 1."));
+  EXPECT_THAT(compiled.err, HasSubstr("\nbest: llvm_cpu:0: "));
+  // A parameter wants the device before the program is known.
+  const Ended set =
+      run("compile matmul.tile --shape A=8,8 --shape B=8,8 --device auto,llvm_cpu,reference "
+          "--explain-device --set WINOGRAD=2 -o x.stripe");
+  EXPECT_EQ(set.code, 0) << set.err;
+  EXPECT_THAT(set.err, HasSubstr("first: llvm_cpu:0: its model promises"));
+  EXPECT_EQ(run("compile matmul.tile --to tile --explain-device -o x.tile").code, 2);
+}
+
+TEST_F(Command, PickRanksAModelWithoutADevice) {
+  folder_.write("matmul.tile", kMatmul);
+  std::ifstream own(STRIA_BINARY_DIR "/lib/stria/plugins/llvm_cpu/hw/cpu.json");
+  std::string text(std::istreambuf_iterator<char>(own), {});
+  const std::string clock = "{{ device.clock_mhz | default(2500) }}";
+  ASSERT_NE(text.find(clock), std::string::npos);
+  folder_.write("next.json", text.replace(text.find(clock), clock.size(), "90000"));
+  folder_.write("bad.json", "{\"name\": 5}");
+  const std::string pick =
+      "pick matmul.tile --shape A=256,256 --shape B=256,256 --device auto,llvm_cpu,reference ";
+  const std::string table = out_of(pick + "--model next.json");
+  EXPECT_THAT(table, AllOf(StartsWith("next.json "),
+                           HasSubstr("a model, not executable; pipeline of llvm_cpu:cpu"),
+                           HasSubstr("\nbest: llvm_cpu:0: ")));
+  out_of(pick + "--model next.json=llvm_cpu:cpu --lock lock.txt");
+  EXPECT_THAT(folder_.read("lock.txt"), HasSubstr("\nllvm_cpu:\""));
+  const auto json =
+      nlohmann::json::parse(out_of(pick + "--model next.json --model next.json=cpu --json"));
+  EXPECT_EQ(json.at("best"), "llvm_cpu:0");
+  ASSERT_EQ(json.at("models").size(), 2u);
+  for (const auto& model : json.at("models")) {
+    EXPECT_EQ(model.at("executable"), false);
+    EXPECT_EQ(model.at("place"), 0);
+    EXPECT_EQ(model.at("kind"), "llvm_cpu:cpu");
+    EXPECT_EQ(model.at("predictions").back().at("by"), "model");
+  }
+  for (const auto& [model, code, said] :
+       {std::tuple{"nowhere.json", 1, "nowhere.json"},
+        {"bad.json", 1, "bad.json:1"},
+        {"next.json=npu", 1, "no plugin has devices of the kind 'npu'"},
+        {"next.json=", 2, "it is FILE or FILE=KIND"},
+        {"=cpu", 2, "it is FILE or FILE=KIND"}}) {
+    const Ended ended = run(pick + "--model " + model);
+    EXPECT_EQ(ended.code, code) << model;
+    EXPECT_THAT(ended.err, HasSubstr(said)) << model;
+    EXPECT_EQ(ended.out, "") << model;
+    EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n') <= 3, true) << ended.err;
+  }
 }
 
 // What an application ships: the device by its name, or an error that says what is there.

@@ -37,6 +37,11 @@ CLI::Option* add_device(CLI::App* app, std::string& device) {
       ->type_name("SEL");
 }
 
+void add_explain_device(CLI::App* app, bool& wanted) {
+  app->add_flag("--explain-device", wanted,
+                "print on stderr what the choice of the device stands on, as `stria pick` does");
+}
+
 void add_inputs(CLI::App* app, InputTexts& in, const char* input_help, const char* shape_help) {
   add_repeated(app, "--input", in.inputs, input_help, "NAME=TENSOR");
   add_repeated(app, "--shape", in.shapes, shape_help, "NAME=2,3[:TYPE]");
@@ -140,10 +145,14 @@ void define(CLI::App* app, DevicesOptions& options) {
                   "none is kept")
       ->type_name("SEL")
       ->check([](const std::string& text) { return text.empty() ? "the selector is empty" : ""; });
+  app->add_option("--clear-quarantine", options.clear_quarantine,
+                  "let `auto` take these devices again at once, though they have failed; * is all")
+      ->type_name("DEVICE");
   add_step_limit(app, options.step_limit_s);
   app->footer(std::string(kSelectors) +
               "\n\nExamples:\n  stria devices\n  stria devices --json\n"
-              "  stria devices --select 'opencl, vulkan, mem>=4G, !kind:software'");
+              "  stria devices --select 'opencl, vulkan, mem>=4G, !kind:software'\n"
+              "  stria devices --clear-quarantine opencl:0");
 }
 
 void define(CLI::App* app, DoctorOptions& options) {
@@ -185,6 +194,9 @@ void define(CLI::App* app, ConformOptions& options) {
   app->add_flag("--list", options.list, "print the cases, and run none");
   app->add_flag("--all-cases", options.all_cases, "print those that pass, too");
   app->add_flag("--json", options.json, "print JSON");
+  app->add_flag_callback(
+      "--no-record", [&options] { options.record = false; },
+      "keep no verdict: `auto` passes over plugins whose last one is that they fail level 1 or 2");
   app->add_option("--junit", options.junit, "write a report for CI systems")->type_name("FILE");
   app->add_option("--html", options.html, "write a page for people")->type_name("FILE");
   app->add_option("--badge", options.badge, "write the level as JSON for badge services")
@@ -204,6 +216,7 @@ void define(CLI::App* app, RunOptions& options) {
   app->add_option("PROG", options.program, "program, a .tile or .onnx file; - is Tile from stdin")
       ->required();
   add_device(app, options.device);
+  add_explain_device(app, options.explain_device);
   add_inputs(app, options.in, "an input tensor; see Tensors below",
              "sizes (and type) of an input; NAME= is a scalar. Of an ONNX model also the size of "
              "an open dimension");
@@ -258,6 +271,7 @@ void define(CLI::App* app, RunOptions& options) {
       "  stria run matmul.tile --device llvm_cpu --input A=a.npy --input B=b.npy --output C=c.npy\n"
       "  stria run matmul.tile --device reference --input A=random:1 --shape A=64,32 \\\n"
       "      --input B=random:2 --shape B=32,16 --check\n"
+      "  stria run matmul.tile --explain-device --input-dir data\n"
       "  stria run edges.tile --device auto --input Photo=photo.png --output Edges=edges.png\n"
       "  stria run layer.tile --device llvm_cpu --input X=x.npy --input W=w.npy --const W "
       "--profile\n"
@@ -270,6 +284,7 @@ void define(CLI::App* app, CompileOptionsText& options) {
   app->add_option("PROG", options.program, "program, a .tile or .onnx file; - is Tile from stdin")
       ->required();
   add_device(app, options.device);
+  add_explain_device(app, options.explain_device);
   app->add_option("--to", options.to,
                   "stripe: the device Stripe; tile: the Tile that an ONNX model is, for no device, "
                   "with --dump-dir also its weights as .npy files")
@@ -611,6 +626,11 @@ void define(CLI::App* app, PickVerb& options) {
               "where intervals overlap, run the program there on random values, for so many "
               "milliseconds in all, and keep the times")
       ->type_name("MS");
+  add_repeated(app, "--model", options.models,
+               "rank a hardware model beside the devices, though nothing runs there; KIND says "
+               "whose pipeline it gets (opencl:gpu; default: the first kind whose own model has "
+               "units of these names)",
+               "FILE[=KIND]");
   app->add_option("--lock", options.lock,
                   "write the best device there, as a selector: `--device @FILE` takes it, or fails")
       ->type_name("FILE");
@@ -636,6 +656,7 @@ void define(CLI::App* app, PickVerb& options) {
               "\n\nExamples:\n"
               "  stria pick matmul.tile --shape A=64,32 --shape B=32,16\n"
               "  stria pick model.onnx --device 'auto:first-result, !sim' --json\n"
+              "  stria pick model.onnx --model next_gpu.json=opencl:gpu\n"
               "  stria pick conv.tile --shape I=1,56,56,64 --shape K=3,3,64,64 --why-not opencl:0");
 }
 

@@ -28,8 +28,7 @@ Result<std::vector<SourceText>> read_overlays(const std::filesystem::path& folde
   for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
        at.increment(error))
     if (at->path().extension() == ".json") files.push_back(at->path());
-  if (error && error != std::errc::no_such_file_or_directory &&
-      error != std::errc::not_a_directory)
+  if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
     return invalid_argument("{}: {}", folder.string(), error.message());
   std::sort(files.begin(), files.end());
   for (const std::filesystem::path& file : files) {

@@ -11,6 +11,7 @@
 
 #include "stria/base/cache_folder.h"
 #include "stria/hal/files/disk_cache.h"
+#include "stria/hal/files/sha256.h"
 #include "stria/runtime/host/kept_plan.h"
 #include "stria/stripe/text/printer.h"
 
@@ -30,8 +31,9 @@ hal::DiskCache& times_cache() {
 
 KeptTimes::KeptTimes(const stripe::Program& generic, bool fast_math) {
   if (build_id().empty()) return;
-  const std::string text = stripe::print(generic);
-  program_ = fmt::format("times 1\n{}\n{}\n{}\n{}\n", build_id(), fast_math, text.size(), text);
+  // Each device's key has it: the text of a network is long.
+  program_ = fmt::format("times 2\n{}\n{}\n{}\n", build_id(), fast_math,
+                         hal::sha256(stripe::print(generic)));
 }
 
 std::string KeptTimes::key_of(const DeviceInfo& device) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stria/base/api.h"
+#include "stria/base/source_text.h"
 #include "stria/base/time_range.h"
 #include "stria/runtime/pick/selection.h"
 
@@ -55,6 +56,27 @@ struct Candidate {
   const Prediction* best() const { return predictions.empty() ? nullptr : &predictions.back(); }
 };
 
+// A hardware model that no device has.
+struct ModelFile {
+  SourceText hw;  // a file, and what is in it
+  // Whose pipeline makes device Stripe for it: the kind of a device as plugins name it,
+  // "acme:gpu", or "gpu" of the first plugin that has it. Empty: that of the first kind whose own
+  // model has units of the same names, caches aside.
+  std::string kind;
+};
+
+// What is known of such a model. Nothing runs there, so it is no device, and is never picked.
+struct PickedModel {
+  std::string file, name, kind;         // kind: "acme:gpu"
+  std::vector<Objection> objections;    // the program cannot run there, or not well enough
+  std::vector<Prediction> predictions;  // the more certain ones last
+  std::string trouble;                  // why the last ones are missing; may be empty
+  uint64_t memory_bytes = 0;            // of its main memory; 0: not known
+  size_t place = 0;  // so many of the devices in Pick::selection's order are before it
+  const Prediction* best() const { return predictions.empty() ? nullptr : &predictions.back(); }
+  bool kept() const { return objections.empty(); }
+};
+
 struct Pick {
   // Kept are the devices that meet what a prediction can tell, too: a deadline, a cap of power,
   // memory at the peak. Its `order` is that of the choice: the first is the winner.
@@ -65,6 +87,7 @@ struct Pick {
   std::string why;
   // Whether the intervals of the first two reach into each other: the choice is the likelier one.
   bool is_close = false;
+  std::vector<PickedModel> models;  // that were asked about, the better ones first
   // Of the device at this position of Selection::devices; null if it was dropped before.
   STRIA_API const Candidate* candidate(size_t device) const;
 };
@@ -76,7 +99,9 @@ STRIA_API std::optional<TimeRange> objective_of(const Prediction& prediction,
 
 // The choice. Devices of a list without `auto` stay in the order of the list; of others the one
 // comes first that is expected to be best, software drivers and simulated devices behind all
-// others, and what nobody can predict behind what somebody can. A function of its arguments.
-STRIA_API Pick choose(Selection selection, std::vector<Candidate> candidates);
+// others, and what nobody can predict behind what somebody can. Models take their place beside the
+// devices, as machines, and change nothing of the order. A function of its arguments.
+STRIA_API Pick choose(Selection selection, std::vector<Candidate> candidates,
+                      std::vector<PickedModel> models = {});
 
 }  // namespace stria

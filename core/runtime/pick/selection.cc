@@ -118,7 +118,7 @@ class Judge {
   }
 
   DeviceVerdict verdict(const DeviceFacts& facts) const {
-    DeviceVerdict out{facts.info, {}};
+    DeviceVerdict out{facts.info, {}, facts.quarantine, facts.conformance};
     add_names(facts, out.objections);
     if (!facts.plugin_trouble.empty()) {
       out.objections.push_back({Gate::plugin, std::nullopt, facts.plugin_trouble});
@@ -128,8 +128,11 @@ class Judge {
       out.objections.push_back(
           {Gate::available, std::nullopt,
            facts.info.reason.empty() ? "it gives no reason" : facts.info.reason});
+    add_records(facts, out.objections);
     add_conditions(facts, out.objections);
-    if (needs_ != nullptr) add_needs(facts, out.objections);
+    if (needs_ == nullptr) return out;
+    for (Objection& one : lacks_of(*needs_, facts.lacks_types, facts.info.memory_bytes))
+      out.objections.push_back(std::move(one));
     return out;
   }
 
@@ -169,17 +172,13 @@ class Judge {
     }
   }
 
-  void add_needs(const DeviceFacts& facts, std::vector<Objection>& out) const {
-    for (const auto& [type, kernels] : needs_->types)
-      if (const auto lack = facts.lacks_types.find(type); lack != facts.lacks_types.end())
-        out.push_back({Gate::types, std::nullopt,
-                       fmt::format("it lacks {} ({}), which is needed by {}", name_of(type),
-                                   lack->second, first_names(kernels))});
-    const uint64_t bytes = facts.info.memory_bytes;
-    if (bytes > 0 && needs_->bytes > bytes)
-      out.push_back({Gate::memory, std::nullopt,
-                     fmt::format("it lacks memory: inputs and outputs have {} bytes, it has {}",
-                                 needs_->bytes, bytes)});
+  // What is named is a wish, and the user may know more than the records do.
+  void add_records(const DeviceFacts& facts, std::vector<Objection>& out) const {
+    if (!selector_.automatic) return;
+    if (facts.quarantine)
+      out.push_back({Gate::quarantine, std::nullopt, facts.quarantine->to_string()});
+    if (facts.conformance && facts.conformance->is_objection())
+      out.push_back({Gate::conformance, std::nullopt, "it " + facts.conformance->to_string()});
   }
 
   const DeviceSelector& selector_;
@@ -228,6 +227,22 @@ std::string list_of(const Selection& selection, bool all) {
 
 }  // namespace
 
+std::vector<Objection> lacks_of(const ProgramNeeds& needs,
+                                const std::map<DataType, std::string>& lacks_types,
+                                uint64_t memory_bytes) {
+  std::vector<Objection> out;
+  for (const auto& [type, kernels] : needs.types)
+    if (const auto lack = lacks_types.find(type); lack != lacks_types.end())
+      out.push_back({Gate::types, std::nullopt,
+                     fmt::format("it lacks {} ({}), which is needed by {}", name_of(type),
+                                 lack->second, first_names(kernels))});
+  if (memory_bytes > 0 && needs.bytes > memory_bytes)
+    out.push_back({Gate::memory, std::nullopt,
+                   fmt::format("it lacks memory: inputs and outputs have {} bytes, it has {}",
+                               needs.bytes, memory_bytes)});
+  return out;
+}
+
 bool is_software(const DeviceInfo& device) { return device.kind == "software"; }
 
 std::string_view name_of(Gate gate) {
@@ -235,6 +250,8 @@ std::string_view name_of(Gate gate) {
     case Gate::name: return "name";
     case Gate::plugin: return "plugin";
     case Gate::available: return "available";
+    case Gate::quarantine: return "quarantine";
+    case Gate::conformance: return "conformance";
     case Gate::condition: return "condition";
     case Gate::types: return "types";
     case Gate::memory: return "memory";
@@ -245,9 +262,10 @@ std::string_view name_of(Gate gate) {
 }
 
 std::string text_of(const Objection& objection, const DeviceSelector& selector) {
-  const std::string_view before = objection.gate == Gate::available ? "not available: "
-                                  : objection.gate == Gate::plugin  ? "broken: "
-                                                                    : "";
+  const std::string_view before = objection.gate == Gate::available    ? "not available: "
+                                  : objection.gate == Gate::plugin     ? "broken: "
+                                  : objection.gate == Gate::quarantine ? "quarantine: "
+                                                                       : "";
   if (!objection.term) return fmt::format("{}{}", before, objection.why);
   return fmt::format("'{}': {}{}", selector.terms[*objection.term].to_string(), before,
                      objection.why);

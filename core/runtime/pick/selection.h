@@ -13,6 +13,7 @@
 #include "stria/base/api.h"
 #include "stria/base/result.h"
 #include "stria/runtime/pick/device_info.h"
+#include "stria/runtime/pick/device_record.h"
 #include "stria/runtime/pick/device_selector.h"
 #include "stria/runtime/pick/program_needs.h"
 #include "stria/type/data_type.h"
@@ -26,6 +27,9 @@ struct DeviceFacts {
   // Why the plugin cannot be used; empty: it can. There is no device then: of `info` only plugin
   // and selector are set.
   std::string plugin_trouble;
+  // From earlier processes:
+  std::optional<Quarantine> quarantine;
+  std::optional<Conformance> conformance;
   // From the hardware model:
   std::string model_trouble;                    // why there is none; what follows is not known then
   bool simulated = false;                       // no machine is behind it
@@ -35,14 +39,16 @@ struct DeviceFacts {
 
 // Where a device can be dropped, in this order.
 enum class Gate {
-  name,       // no name means it, or one behind '!' does
-  plugin,     // its plugin cannot be used
-  available,  // it is not there
-  condition,  // mem>=8G, !kind:cpu
-  types,      // the program needs types of elements that it lacks
-  memory,     // the program's inputs, weights and outputs do not fit, or what a run has at once
-  build,      // its pipeline fails for the program
-  limit,      // a deadline or a cap of power, by what is predicted
+  name,         // no name means it, or one behind '!' does
+  plugin,       // its plugin cannot be used
+  available,    // it is not there
+  quarantine,   // it failed not long ago; of `auto` alone, as is the next one
+  conformance,  // its plugin fails the conformance suite
+  condition,    // mem>=8G, !kind:cpu
+  types,        // the program needs types of elements that it lacks
+  memory,       // the program's inputs, weights and outputs do not fit, or what a run has at once
+  build,        // its pipeline fails for the program
+  limit,        // a deadline or a cap of power, by what is predicted
 };
 // "name", "plugin", …
 STRIA_API std::string_view name_of(Gate gate);
@@ -57,6 +63,9 @@ struct Objection {
 struct DeviceVerdict {
   DeviceInfo device;
   std::vector<Objection> objections;  // all there are, in the order of gates; empty: it is kept
+  // As in its facts, also where they are no objection.
+  std::optional<Quarantine> quarantine = {};
+  std::optional<Conformance> conformance = {};
   bool kept() const { return objections.empty(); }
 };
 
@@ -77,6 +86,11 @@ STRIA_API bool is_software(const DeviceInfo& device);
 // not change the order: who opens a device by it asks check_can_be_kept(), which refuses it.
 STRIA_API Selection select(const std::vector<DeviceFacts>& devices, const DeviceSelector& selector,
                            const ProgramNeeds* needs = nullptr);
+
+// What speaks against a device, or a model, of which only this is known.
+std::vector<Objection> lacks_of(const ProgramNeeds& needs,
+                                const std::map<DataType, std::string>& lacks_types,
+                                uint64_t memory_bytes);
 
 // Why nothing is kept, with a line for each device: not_found if no name means any, else
 // unavailable, or unsupported if it is for the program alone. Ok if something is kept.

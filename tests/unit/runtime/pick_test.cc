@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "stria/base/status.h"
 #include "stria/runtime/device_picker.h"
@@ -155,6 +156,119 @@ TEST_F(RuntimePick, MeasuresARun) {
   EXPECT_GT(measured->run.least, 0);
   EXPECT_LE(measured->run.least, measured->run.seconds);
   EXPECT_LE(measured->run.seconds, measured->run.most);
+}
+
+// A model that no device has: llvm_cpu's own, of a machine with more and quicker cores.
+class PickModels : public RuntimePick {
+ protected:
+  static ModelFile file(const std::string& text, const std::string& kind = "") {
+    return {{"next.json", text}, kind};
+  }
+  static std::string cpu_model() {
+    std::ifstream in(STRIA_BINARY_DIR "/lib/stria/plugins/llvm_cpu/hw/cpu.json");
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  }
+  static std::string quick() {
+    std::string text = cpu_model();
+    const std::string clock = "{{ device.clock_mhz | default(2500) }}";
+    return text.replace(text.find(clock), clock.size(), "50000");
+  }
+  static Result<Pick> pick(std::vector<ModelFile> models, const std::string& selector = "auto",
+                           bool bounds_only = false) {
+    PickOptions how;
+    how.models = std::move(models);
+    how.bounds_only = bounds_only;
+    return runtime().pick(selector, product(), kSizes, how);
+  }
+};
+
+TEST_F(PickModels, StandBesideTheDevices) {
+  const Pick alone = pick({}).value();
+  const Result<Pick> made = pick({file(quick()), file(cpu_model(), "cpu")});
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  EXPECT_EQ(made->selection.order, alone.selection.order);
+  ASSERT_EQ(made->models.size(), 2u);
+  for (const PickedModel& one : made->models) {
+    EXPECT_EQ(one.name, "cpu");
+    EXPECT_EQ(one.kind, "llvm_cpu:cpu");
+    EXPECT_TRUE(one.kept());
+    ASSERT_EQ(one.predictions.size(), 2u);
+    EXPECT_EQ(one.predictions[0].by, PredictedBy::bounds);
+    EXPECT_EQ(one.predictions[1].by, PredictedBy::model);
+    EXPECT_FALSE(one.predictions[1].kernels.empty());
+    EXPECT_GT(one.predictions[1].peak_bytes, 0u);
+    EXPECT_GT(one.predictions[1].build_s, 0.015);  // the model says 15 ms for a kernel
+  }
+  // Twenty times the clock: what is not the way to the device and back shrinks.
+  EXPECT_LT(made->models[0].best()->run.seconds, made->models[1].best()->run.seconds);
+  EXPECT_EQ(made->models[0].place, 0u);
+  const Pick quickly = pick({file(quick())}, "auto", true).value();
+  ASSERT_EQ(quickly.models[0].predictions.size(), 1u);
+  EXPECT_EQ(quickly.models[0].best()->by, PredictedBy::bounds);
+}
+
+// The prediction is that of the same model on its device, if they are the same.
+TEST_F(PickModels, AgreeWithTheDeviceWhoseModelItIs) {
+  const Runtime own = runtime();
+  const Device device = own.open("llvm_cpu").value();
+  const Pick pick = PickModels::pick({file(Inside::model(device).to_string())}).value();
+  // A device that is opened may have measured its rates anew.
+  EXPECT_NEAR(pick.models[0].best()->run.seconds / of(pick, "llvm_cpu").best()->run.seconds, 1,
+              0.2);
+  EXPECT_EQ(pick.models[0].best()->kernels.size(), of(pick, "llvm_cpu").best()->kernels.size());
+}
+
+TEST_F(PickModels, WhatIsWrongWithOneIsOneError) {
+  const auto wrong = [&](const ModelFile& model) {
+    const Result<Pick> made = pick({model});
+    EXPECT_FALSE(made.ok());
+    return made.ok() ? std::string() : made.status().message();
+  };
+  EXPECT_THAT(wrong(file("{\"name\": \"x\", \"clok_mhz\": 5}")), HasSubstr("next.json:1"));
+  EXPECT_THAT(wrong(file("{")), HasSubstr("next.json"));
+  EXPECT_THAT(wrong(file(quick(), "cpuu")),
+              HasSubstr("next.json: no plugin has devices of the kind 'cpuu'"));
+  EXPECT_THAT(wrong(file(quick(), "llvm_cpu:gpu")), HasSubstr("kinds: llvm_cpu:cpu, "));
+  EXPECT_THAT(wrong(file("{\"name\": \"x\", \"clock_mhz\": 5, \"exec_units\": {\"ODD\": {}}}")),
+              HasSubstr("no kind of device has a model with units of these names (ODD)"));
+  // A pipeline that names units that the model does not have.
+  EXPECT_THAT(wrong(file("{\"name\": \"x\", \"clock_mhz\": 5}", "llvm_cpu:cpu")),
+              HasSubstr("next.json"));
+}
+
+TEST_F(PickModels, LackWhatTheirFileSays) {
+  std::string text = quick();
+  text.insert(text.find("\"clock_mhz\""), "\"lacks_types\": {\"fp32\": \"a cheap core\"}, ");
+  const Pick made = pick({file(text)}).value();
+  ASSERT_EQ(made.models[0].objections.size(), 1u);
+  EXPECT_EQ(made.models[0].objections[0].gate, Gate::types);
+  EXPECT_THAT(made.models[0].objections[0].why, HasSubstr("it lacks fp32 (a cheap core)"));
+}
+
+// What a choice stands on is asked for, and the choice is the same.
+TEST_F(RuntimePick, ExplainingAChoiceChangesNothing) {
+  const Runtime all = runtime();
+  const Compilation generic = lower_program(product(), kSizes).value();
+  for (const char* text : {"auto", "reference, llvm_cpu", "sim, reference", "reference",
+                           "auto:latency, !sim", "auto, sim, reference", "sim:2"}) {
+    Pick picked;
+    const Selection plain = Inside::order(all, text, &generic).value();
+    const Selection explained = Inside::order(all, text, &generic, &picked).value();
+    EXPECT_EQ(plain.order, explained.order) << text;
+    EXPECT_EQ(picked.selection.order, plain.order) << text;
+    // Each device that is left has its line.
+    EXPECT_EQ(picked.candidates.size(), plain.order.size()) << text;
+    Pick opened;
+    const Device device = Inside::open(all, text, &generic, &opened).value();
+    EXPECT_EQ(device.info().selector,
+              opened.selection.devices[opened.selection.order[0]].device.selector)
+        << text;
+  }
+  // Without a program there is the selection alone.
+  Pick picked;
+  ASSERT_TRUE(Inside::open(all, "auto", nullptr, &picked).ok());
+  EXPECT_FALSE(picked.selection.order.empty());
+  EXPECT_TRUE(picked.candidates.empty());
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ Prediction taking(double seconds, double least, double most) {
 
 // What the devices of `facts` are said to take, in their order; an empty list: nobody knows.
 Pick chosen(const std::string& text, const std::vector<std::vector<Prediction>>& said,
-            std::vector<DeviceFacts> facts = {}) {
+            std::vector<DeviceFacts> facts = {}, std::vector<PickedModel> models = {}) {
   if (facts.empty())
     facts = {device("big", "gpu", 1e13), device("small", "cpu", 1e11),
              device("driver", "software", 1e12), device("paper", "npu", 0)};
@@ -51,7 +51,15 @@ Pick chosen(const std::string& text, const std::vector<std::vector<Prediction>>&
     one.simulated = facts[at].info.plugin == "paper";
     if (at < said.size()) one.predictions = said[at];
   }
-  return choose(std::move(selection), std::move(candidates));
+  return choose(std::move(selection), std::move(candidates), std::move(models));
+}
+
+PickedModel model(const std::string& file, std::vector<Prediction> predictions) {
+  PickedModel out;
+  out.file = out.name = file;
+  out.kind = "big:gpu";
+  out.predictions = std::move(predictions);
+  return out;
 }
 
 std::vector<std::string> order_of(const Pick& pick) {
@@ -93,6 +101,52 @@ TEST(Choose, RanksMachinesBeforeDriversAndModels) {
   half.unknown_kernels = 1;  // the others take less than the whole
   EXPECT_THAT(order_of(chosen("big, small, auto", {{half}, {taking(9, 8, 10)}})),
               ElementsAre("small", "big"));
+}
+
+// A model stands where a machine of its speed would stand, and nothing is picked otherwise.
+TEST(Choose, ModelsChangeNothing) {
+  const std::vector<std::vector<Prediction>> said = {
+      {taking(5, 4, 6)}, {taking(20, 15, 30)}, {taking(1, 1, 1)}, {taking(0.1, 0.1, 0.1)}};
+  const Pick alone = chosen("auto", said);
+  const Pick pick =
+      chosen("auto", said, {},
+             {model("slow", {taking(100, 90, 110)}), model("quick", {taking(1e-9, 1e-9, 1e-9)}),
+              model("middle", {taking(10, 9, 11)}), model("unknown", {}),
+              model("as big", {taking(1, 1, 1), taking(5, 4, 6)})});
+  EXPECT_EQ(pick.selection.order, alone.selection.order);
+  EXPECT_EQ(pick.why, alone.why);
+  EXPECT_EQ(pick.is_close, alone.is_close);
+  std::vector<std::string> names;
+  std::vector<size_t> places;
+  for (const PickedModel& one : pick.models) {
+    names.push_back(one.file);
+    places.push_back(one.place);
+  }
+  // big, small, then the software driver and what is simulated.
+  EXPECT_THAT(names, ElementsAre("quick", "as big", "middle", "slow", "unknown"));
+  EXPECT_THAT(places, ElementsAre(0, 1, 1, 2, 2));
+  // Behind a list, whose order is not one of times.
+  EXPECT_EQ(chosen("big, small", said, {}, {model("quick", {taking(1, 1, 1)})}).models[0].place,
+            2u);
+}
+
+TEST(Choose, ModelsKeepLimits) {
+  const std::vector<std::vector<Prediction>> said = {{taking(1e-3, 1e-3, 1e-3)}};
+  Prediction large = taking(1e-3, 1e-3, 1e-3);
+  large.peak_bytes = 1000;
+  PickedModel small = model("small memory", {large});
+  small.memory_bytes = 999;
+  const Pick pick = chosen("big, auto, deadline<=2ms", said, {},
+                           {model("slow", {taking(1, 1, 1)}), model("unknown", {}), small,
+                            model("good", {taking(1e-3, 1e-3, 1e-3)})});
+  ASSERT_EQ(pick.models.size(), 4u);
+  EXPECT_EQ(pick.models[0].file, "good");
+  EXPECT_TRUE(pick.models[0].kept());
+  for (size_t i = 1; i < 4; ++i) {
+    ASSERT_EQ(pick.models[i].objections.size(), 1u) << pick.models[i].file;
+    EXPECT_EQ(pick.models[i].objections[0].gate,
+              pick.models[i].file == "small memory" ? Gate::memory : Gate::limit);
+  }
 }
 
 TEST(Choose, KeepsTheOrderOfAList) {

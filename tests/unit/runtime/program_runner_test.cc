@@ -7,9 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "stria/base/status.h"
@@ -35,6 +37,8 @@ class ProgramRunnerTest : public ::testing::Test {
     std::string name = (fs::temp_directory_path() / "stria_runner_XXXXXX").string();
     ASSERT_NE(::mkdtemp(name.data()), nullptr);
     folder_ = name;
+    if (const char* before = std::getenv("XDG_CACHE_HOME")) cache_before_ = before;
+    ::setenv("XDG_CACHE_HOME", (folder_ / "cache").c_str(), 1);
     runtime_ = make_runtime();
     program_ = Program::from_tile({"f.tile", kText}).value();
     for (const float first : {1.0f, 10.0f}) {
@@ -44,7 +48,11 @@ class ProgramRunnerTest : public ::testing::Test {
       inputs_.push_back(std::move(tensor));
     }
   }
-  void TearDown() override { fs::remove_all(folder_); }
+  void TearDown() override {
+    cache_before_ ? ::setenv("XDG_CACHE_HOME", cache_before_->c_str(), 1)
+                  : ::unsetenv("XDG_CACHE_HOME");
+    fs::remove_all(folder_);
+  }
 
   Runtime make_runtime() {
     RuntimeOptions options;
@@ -98,7 +106,16 @@ class ProgramRunnerTest : public ::testing::Test {
     return result->device;
   }
 
+  // Which devices `auto` would take in another process, in words.
+  std::string quarantined() {
+    std::string out;
+    for (const DeviceVerdict& one : make_runtime().select("auto").value().devices)
+      if (one.quarantine) out += one.device.selector + ": " + one.quarantine->why + "\n";
+    return out;
+  }
+
   fs::path folder_;
+  std::optional<std::string> cache_before_;
   std::mutex mutex_;
   std::string log_;              // guarded by mutex_
   std::vector<HandOver> told_;   // likewise
@@ -160,6 +177,7 @@ TEST_F(ProgramRunnerTest, WhateverFailsGoesOnWithTheNext) {
     set_faults(std::string("0 ") + fault.place + " " + fault.what + "\n");
     log_.clear();
     told_.clear();
+    fs::remove_all(folder_ / "cache");  // what is known of the device before is another test's
     runtime_ = make_runtime();
     const ProgramRunner runner = make();
     const auto begin = std::chrono::steady_clock::now();
@@ -311,6 +329,67 @@ TEST_F(ProgramRunnerTest, MistakesOfTheCallerHandNothingOver) {
   EXPECT_EQ(ProgramRunner::create(runtime_, "fragile:7, nobody", program_, kTypes).status().code(),
             StatusCode::not_found);
   EXPECT_EQ(told_.size(), 0u);
+}
+
+TEST_F(ProgramRunnerTest, ALossIsKeptForLaterProcesses) {
+  // Whatever else goes wrong is no loss.
+  for (const char* fault : {"0 build 0 refused\n", "0 work 1 memory\n", "0 submit 0 broken\n"}) {
+    set_faults(fault);
+    EXPECT_EQ(run(make()), "fragile:1");
+    EXPECT_EQ(quarantined(), "") << fault;
+  }
+  for (const char* fault : {"0 build 0 lost\n", "0 work 1 lost\n", "0 map 0 lost\n"}) {
+    set_faults(fault);
+    EXPECT_EQ(run(make()), "fragile:1");
+    EXPECT_THAT(quarantined(), HasSubstr("fragile:0: ")) << fault;
+    EXPECT_THAT(quarantined(), Not(HasSubstr("fragile:1"))) << fault;
+    // Another process does without it, and says so.
+    set_faults("");
+    runtime_ = make_runtime();
+    log_.clear();
+    const ProgramRunner others = make("auto, fragile");
+    EXPECT_THAT(others.devices(), ElementsAre("fragile:1", "fragile:2", "fragile:3"));
+    EXPECT_THAT(log_, HasSubstr("'auto,fragile' passes over fragile:0: quarantine: lost "));
+    // Who names it takes it as it is, and is told. A preparation shows nothing of it.
+    log_.clear();
+    const ProgramRunner named = make("fragile:0");
+    EXPECT_THAT(log_, HasSubstr("fragile:0: in quarantine: lost "));
+    EXPECT_TRUE(named.prepare().ok());
+    EXPECT_NE(quarantined(), "") << fault;
+    EXPECT_EQ(run(named), "fragile:0");
+    EXPECT_EQ(quarantined(), "") << fault;
+  }
+}
+
+TEST_F(ProgramRunnerTest, NothingIsLeftButWhatIsInQuarantine) {
+  set_faults("0 work 0 lost\n");
+  EXPECT_FALSE(make("fragile:0").run(inputs_).ok());
+  const Status none = ProgramRunner::create(runtime_, "auto, fragile:0", program_, kTypes).status();
+  EXPECT_EQ(none.code(), StatusCode::unavailable);
+  EXPECT_THAT(none.message(), HasSubstr("fragile:0: quarantine: lost "));
+}
+
+TEST_F(ProgramRunnerTest, ARuntimeMayDoWithoutHistory) {
+  set_faults("0 work 0 lost\n");
+  const auto forgetful = [&] {
+    RuntimeOptions options;
+    options.plugin_paths = {STRIA_BINARY_DIR "/lib/stria/test_plugins"};
+    options.only_plugin_paths = true;
+    options.only_plugins = {"fragile"};
+    options.plugin_options["fragile"] = "{\"faults\": \"" + faults_file() + "\"}";
+    options.probe_plugins = false;
+    options.device_history = false;
+    return Runtime(options);
+  };
+  const Runtime runtime = forgetful();
+  const auto lose = [&](const Runtime& on) {
+    return ProgramRunner::create(on, "fragile:0", program_, kTypes).value().run(inputs_).status();
+  };
+  EXPECT_EQ(lose(runtime).code(), StatusCode::device_lost);
+  EXPECT_EQ(quarantined(), "");
+  EXPECT_EQ(lose(runtime_).code(), StatusCode::device_lost);
+  EXPECT_NE(quarantined(), "");
+  EXPECT_TRUE(runtime.select("auto").value().devices[0].kept());
 }
 
 TEST_F(ProgramRunnerTest, TakesTheOrderOfAPick) {

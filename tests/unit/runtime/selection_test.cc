@@ -126,6 +126,42 @@ TEST(Selection, ConditionsAllHold) {
   EXPECT_THAT(kept("dtype:i4, opencl"), ElementsAre("opencl:0"));
 }
 
+// What earlier processes have found out counts for `auto`; who names a device takes it as it is.
+TEST(Selection, AutoMindsTheHistoryOfADevice) {
+  std::vector<DeviceFacts> devices = machine();
+  Quarantine lost;
+  lost.program = "matmul";
+  lost.why = "the link is down";
+  lost.ago_s = 200;
+  lost.again_at = "14:05";
+  devices[1].quarantine = lost;
+  devices[0].conformance = {1, 2, {"K.sum", "K.max"}, 3, "2026-11-29"};
+  devices[4].conformance = {2, 3, {"T.all"}, 1, "2026-11-29"};
+  for (const char* text : {"auto", "!sim:1", "auto, opencl, llvm_cpu, sim, vulkan"}) {
+    const Selection selection = selected(text, nullptr, devices);
+    EXPECT_THAT(reasons(selection, 1),
+                ElementsAre("quarantine: quarantine: lost 3 minutes ago in 'matmul': the link is "
+                            "down; again from 14:05"));
+    EXPECT_THAT(reasons(selection, 0),
+                ElementsAre("conformance: it fails level 2 of conformance: K.sum, K.max and 1 more "
+                            "(2026-11-29)"));
+    EXPECT_THAT(selection.order, ::testing::UnorderedElementsAre(3u, 4u));
+  }
+  for (const char* text : {"opencl:0", "opencl, llvm_cpu", "llvm_cpu"}) {
+    const Selection selection = selected(text, nullptr, devices);
+    EXPECT_FALSE(selection.order.empty());
+    for (const size_t at : selection.order) EXPECT_LT(at, 2u);
+    // It is not an objection, and not forgotten.
+    EXPECT_EQ(selection.devices[1].quarantine, lost);
+    EXPECT_TRUE(selection.devices[0].conformance);
+  }
+  // Another program may run there, so this is not the program's fault.
+  std::vector<DeviceFacts> one = {devices[1]};
+  const Status none = check_any_kept(selected("auto", nullptr, one));
+  EXPECT_EQ(none.code(), StatusCode::unavailable);
+  EXPECT_THAT(none.message(), HasSubstr("quarantine: lost 3 minutes ago"));
+}
+
 TEST(Selection, EachDeviceSaysWhatDropsIt) {
   const Selection selection = selected("opencl, vulkan, sim, mem>=8G, dtype:fp64, !vulkan:llvm*");
   EXPECT_THAT(reasons(selection, 0),

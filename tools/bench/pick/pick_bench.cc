@@ -2,6 +2,7 @@
 // How good is the choice of a device? Each program is predicted and measured on each device:
 //   stria_pick_bench --devices 'llvm_cpu@1;llvm_cpu@2;opencl:0' [--only TEXT] [--rounds N]
 //                    [--json FILE]
+//   stria_pick_bench --times N      only how long a choice by bounds takes, in N rounds
 // A device is a selector, with the number of the host's threads behind '@'. The regret of a choice
 // is what the device that was picked takes over the best one, less 1; within 5% counts as right.
 // Beside the picker's choices by bounds and by model stands each device taken for all programs.
@@ -17,6 +18,7 @@
 #include "../must.h"
 #include "../options.h"
 #include "pick_programs.h"
+#include "pick_time.h"
 #include "stria/base/text.h"
 #include "stria/runtime/device_picker.h"
 #include "stria/runtime/inside.h"
@@ -27,7 +29,7 @@ namespace {
 
 struct Asked {
   std::string devices = "llvm_cpu@1;llvm_cpu@2", only, json;
-  int rounds = 5;
+  int rounds = 5, times = 0;
 };
 
 // Shorter runs are no part of what is said of predictions.
@@ -207,6 +209,11 @@ void summarise(const std::vector<std::vector<Row>>& all, const std::vector<Host>
 }
 
 int run(const Asked& asked) {
+  if (asked.times > 0) {
+    std::printf("%s\n", machine_text().c_str());
+    print_pick_times(asked.times);
+    return 0;
+  }
   const std::vector<Host> hosts = hosts_of(asked.devices);
   std::printf("%s\n", machine_text().c_str());
   for (const Host& host : hosts)
@@ -237,6 +244,7 @@ int run(const Asked& asked) {
     report.push_back(std::move(of_program));
   }
   if (!all.empty()) summarise(all, hosts);
+  print_pick_times(asked.rounds);
   return end_report(report, asked.json, all.size());
 }
 
@@ -247,7 +255,7 @@ int main(int argc, char** argv) {
   stria::bench::Asked asked;
   const stria::bench::OptionTable options = {
       {{"--devices", &asked.devices}, {"--only", &asked.only}, {"--json", &asked.json}},
-      {{"--rounds", &asked.rounds}}};
+      {{"--rounds", &asked.rounds}, {"--times", &asked.times}}};
   if (!stria::bench::read_options(argc, argv, options)) return 2;
   return stria::bench::run(asked);
 }

@@ -85,7 +85,7 @@ Outcome open_device(const std::string& selector, Device& device, double time_lim
   const Runtime runtime = runtime_for(parsed, time_limit_s, threads);
   const hal::ProcessState before = hal::ProcessState::now();
   // A device that was asked for says what it lacks when it compiles.
-  if (parsed.is_pinned() && !asks_predictions(parsed)) program = nullptr;
+  if (parsed.is_pinned() && !asks_predictions(parsed) && picked == nullptr) program = nullptr;
   STRIA_OR_FAIL(device, ExitCode::device, Inside::open(runtime, selector, program, picked));
   opened() = Opened{runtime, "", before, parsed.isolated};
   take_device(device);
@@ -93,19 +93,19 @@ Outcome open_device(const std::string& selector, Device& device, double time_lim
 }
 
 Outcome open_runner(const std::string& selector, Compilation program, const RunnerOptions& options,
-                    ProgramRunner& runner, double time_limit_s, unsigned threads) {
+                    ProgramRunner& runner, double time_limit_s, unsigned threads, Pick* picked) {
   STRIA_FAIL_IF(check_selector(selector, true));
   STRIA_OR_FAIL(const DeviceSelector parsed, ExitCode::usage, parse_device_selector(selector));
   if (parsed.is_pinned()) {
     Device device;
-    STRIA_FAIL_IF(open_device(selector, device, time_limit_s, threads, &program));
+    STRIA_FAIL_IF(open_device(selector, device, time_limit_s, threads, &program, picked));
     runner = Inside::runner(device, std::move(program), options);
     return Outcome();
   }
   const Runtime runtime = runtime_for(parsed, time_limit_s, threads);
   opened() = Opened{runtime, "", hal::ProcessState::now(), parsed.isolated};
   STRIA_OR_FAIL(runner, ExitCode::device,
-                Inside::runner(runtime, selector, std::move(program), options));
+                Inside::runner(runtime, selector, std::move(program), options, picked));
   return Outcome();
 }
 

@@ -25,7 +25,8 @@ RuntimeOptions runtime_options(double time_limit_s = 0, unsigned threads = 0);
 // ExitCode::usage for a malformed selector and for what cannot be kept, ExitCode::device for all
 // else. Loads only the plugins that are asked for, unless none of them exists. With `program`, a
 // selector that leaves a choice passes over devices that lack what the program needs, and `auto`
-// takes the one that is predicted to be best; `picked`, unless it is null, gets the predictions.
+// takes the one that is predicted to be best; `picked`, unless it is null, gets what the choice
+// stands on, and changes nothing of it.
 Outcome open_device(const std::string& selector, Device& device, double time_limit_s = 0,
                     unsigned threads = 0, const Compilation* program = nullptr,
                     Pick* picked = nullptr);
@@ -33,7 +34,8 @@ Outcome open_device(const std::string& selector, Device& device, double time_lim
 // The same for a program that hands over from device to device where the selector leaves a choice:
 // opens none yet, and take_device() must be told of each that is opened. One name alone is opened.
 Outcome open_runner(const std::string& selector, Compilation program, const RunnerOptions& options,
-                    ProgramRunner& runner, double time_limit_s = 0, unsigned threads = 0);
+                    ProgramRunner& runner, double time_limit_s = 0, unsigned threads = 0,
+                    Pick* picked = nullptr);
 
 // From here on it is this device's plugin that works, crashes or changes the process.
 void take_device(const Device& device);

@@ -10,7 +10,6 @@
 #include "show/selection_table.h"
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
-#include "stria/runtime/pick/glob.h"
 #include "stria/runtime/pick/quantity.h"
 
 namespace stria::command {
@@ -32,16 +31,46 @@ std::string shown_prediction(const Prediction& prediction) {
   return out;
 }
 
-// What is said of a device that is kept.
-std::string line_of(const Candidate& candidate) {
-  if (const Prediction* best = candidate.best()) return shown_prediction(*best);
-  return candidate.trouble.empty() ? "cannot be predicted"
-                                   : "cannot be predicted: " + candidate.trouble;
+// What is said of a device or a model that is kept.
+template <typename Known>
+std::string line_of(const Known& known) {
+  if (const Prediction* best = known.best()) return shown_prediction(*best);
+  return known.trouble.empty() ? "cannot be predicted" : "cannot be predicted: " + known.trouble;
 }
 
-bool means(const std::string& name, const DeviceInfo& device) {
-  return name == device.plugin || glob_match(name, device.selector) ||
-         glob_match(name, device.name);
+DeviceLine line_of_device(const Pick& pick, size_t at, bool is_first) {
+  const DeviceVerdict& verdict = pick.selection.devices[at];
+  const Candidate* candidate = pick.candidate(at);
+  std::string said = !verdict.kept() ? verdict_text(verdict, pick.selection.selector)
+                     : candidate     ? line_of(*candidate)
+                     : is_first      ? "kept, tried first"
+                                     : "kept";
+  if (verdict.kept()) said += history_text(verdict);
+  return {verdict.device.selector, verdict.device.name, std::move(said)};
+}
+
+DeviceLine line_of_model(const PickedModel& model, const DeviceSelector& selector) {
+  std::vector<std::string> reasons;
+  for (const Objection& one : model.objections) reasons.push_back(text_of(one, selector));
+  const std::string said =
+      model.kept() ? line_of(model) : "dropped: " + shown_message(join(reasons, "; "));
+  return {shown_name(model.file), model.name,
+          fmt::format("{}; a model, not executable; pipeline of {}", said, model.kind)};
+}
+
+// Why the first one is taken first.
+std::string choice_text(const Pick& pick) {
+  const Selection& selection = pick.selection;
+  const std::string& best = selection.devices[selection.order[0]].device.selector;
+  // Without a program nothing was predicted.
+  if (pick.candidates.empty())
+    return fmt::format("first: {}: {}", best,
+                       selection.selector.automatic
+                           ? "its model promises the most operations per second"
+                           : "the selector names it first");
+  return fmt::format(
+      "{}: {}: {}{}", selection.selector.automatic ? "best" : "first of the list", best, pick.why,
+      pick.is_close ? "; the intervals overlap, so measuring may say otherwise" : "");
 }
 
 Json json_of(const TimeRange& range) {
@@ -65,47 +94,72 @@ Json json_of(const Prediction& prediction) {
           {"kernels", std::move(kernels)}};
 }
 
-}  // namespace
-
-void print_pick(const Pick& pick, bool kernels) {
-  std::vector<DeviceLine> lines;
-  for (const size_t at : pick.selection.order) {
-    const DeviceInfo& device = pick.selection.devices[at].device;
-    const Candidate* candidate = pick.candidate(at);
-    lines.push_back({device.selector, device.name, candidate ? line_of(*candidate) : ""});
-  }
-  for (const DeviceVerdict& one : pick.selection.devices)
-    if (!one.kept())
-      lines.push_back(
-          {one.device.selector, one.device.name, verdict_text(one, pick.selection.selector)});
-  print_lines(lines);
-  if (pick.selection.order.empty()) return;
-  const DeviceInfo& best = pick.selection.devices[pick.selection.order[0]].device;
-  std::printf("\nbest: %s: %s%s\n", best.selector.c_str(), pick.why.c_str(),
-              pick.is_close ? "; the intervals overlap, so measuring may say otherwise" : "");
-  const Candidate* candidate = pick.candidate(pick.selection.order[0]);
-  if (!kernels || !candidate) return;
-  for (const Prediction& prediction : candidate->predictions)
-    for (const Prediction::Kernel& kernel : prediction.kernels)
-      std::printf(
-          "  %-40s %s%s\n", cut_text(kernel.name, 40).c_str(),
-          kernel.time ? (shown_range(*kernel.time) + ": " + kernel.terms).c_str() : "not known",
-          kernel.prologue ? " (once for each set of constants)" : "");
+Json json_of(const std::vector<Prediction>& predictions) {
+  Json out = Json::array();
+  for (const Prediction& one : predictions) out.push_back(json_of(one));
+  return out;
 }
 
-void print_pick_json(const Pick& pick) {
+// Of a model: no term of the selector is about it.
+Json json_of(const std::vector<Objection>& objections) {
+  Json out = Json::array();
+  for (const Objection& one : objections)
+    out.push_back({{"gate", name_of(one.gate)}, {"why", one.why}});
+  return out;
+}
+
+}  // namespace
+
+std::string pick_text(const Pick& pick, bool kernels) {
+  const DeviceSelector& selector = pick.selection.selector;
+  const std::vector<size_t>& order = pick.selection.order;
+  std::vector<DeviceLine> lines;
+  for (size_t place = 0; place <= order.size(); ++place) {
+    for (const PickedModel& model : pick.models)
+      if (model.place == place && model.kept()) lines.push_back(line_of_model(model, selector));
+    if (place < order.size()) lines.push_back(line_of_device(pick, order[place], place == 0));
+  }
+  for (size_t at = 0; at < pick.selection.devices.size(); ++at)
+    if (!pick.selection.devices[at].kept()) lines.push_back(line_of_device(pick, at, false));
+  for (const PickedModel& model : pick.models)
+    if (!model.kept()) lines.push_back(line_of_model(model, selector));
+  std::string out = table_of(lines);
+  if (order.empty()) return out;
+  out += "\n" + choice_text(pick) + "\n";
+  const Candidate* candidate = pick.candidate(order[0]);
+  if (!kernels || !candidate) return out;
+  for (const Prediction& prediction : candidate->predictions)
+    for (const Prediction::Kernel& kernel : prediction.kernels)
+      out +=
+          fmt::format("  {:<40} {}{}\n", cut_text(kernel.name, 40),
+                      kernel.time ? shown_range(*kernel.time) + ": " + kernel.terms : "not known",
+                      kernel.prologue ? " (once for each set of constants)" : "");
+  return out;
+}
+
+std::string pick_json(const Pick& pick) {
   Json devices = Json::array();
   for (size_t at = 0; at < pick.selection.devices.size(); ++at) {
     Json one = json_of_verdict(pick.selection, at);
     one["predictions"] = Json::array();
     if (const Candidate* candidate = pick.candidate(at)) {
-      for (const Prediction& prediction : candidate->predictions)
-        one["predictions"].push_back(json_of(prediction));
+      one["predictions"] = json_of(candidate->predictions);
       one["simulated"] = candidate->simulated;
       one["trouble"] = candidate->trouble;
     }
     devices.push_back(std::move(one));
   }
+  Json models = Json::array();
+  for (const PickedModel& model : pick.models)
+    models.push_back({{"file", model.file},
+                      {"name", model.name},
+                      {"kind", model.kind},
+                      {"executable", false},
+                      {"kept", model.kept()},
+                      {"place", model.kept() ? Json(model.place) : Json()},
+                      {"reasons", json_of(model.objections)},
+                      {"predictions", json_of(model.predictions)},
+                      {"trouble", model.trouble}});
   Json best;
   if (!pick.selection.order.empty())
     best = pick.selection.devices[pick.selection.order[0]].device.selector;
@@ -113,15 +167,16 @@ void print_pick_json(const Pick& pick) {
                     {"best", best},
                     {"why", pick.why},
                     {"is_close", pick.is_close},
-                    {"devices", std::move(devices)}};
-  std::printf("%s\n", out.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+                    {"devices", std::move(devices)},
+                    {"models", std::move(models)}};
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 Status print_why_not(const Pick& pick, const std::string& names) {
   bool any = false;
   for (size_t at = 0; at < pick.selection.devices.size(); ++at) {
     const DeviceVerdict& verdict = pick.selection.devices[at];
-    if (!means(names, verdict.device)) continue;
+    if (!is_called(verdict.device, names)) continue;
     any = true;
     const Candidate* candidate = pick.candidate(at);
     std::string said;

@@ -9,13 +9,37 @@
 
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
+#include "stria/runtime/pick/glob.h"
 
 namespace stria::command {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json json_of(const Conformance& conformance) {
+  return {{"level", conformance.level},
+          {"asked", conformance.asked},
+          {"failed", conformance.failed},
+          {"failures", conformance.failures},
+          {"day", conformance.day}};
+}
+
 }  // namespace
+
+Json json_of_quarantine(const std::optional<Quarantine>& quarantine) {
+  if (!quarantine) return Json();
+  return {{"cause", name_of(quarantine->cause)},
+          {"program", quarantine->program},
+          {"why", quarantine->why},
+          {"in_a_row", quarantine->in_a_row},
+          {"seconds_ago", quarantine->ago_s},
+          {"seconds_left", quarantine->left_s}};
+}
+
+bool is_called(const DeviceInfo& device, const std::string& name) {
+  return name == device.plugin || glob_match(name, device.selector) ||
+         glob_match(name, device.name);
+}
 
 std::string verdict_text(const DeviceVerdict& verdict, const DeviceSelector& selector) {
   // Of a device that is not meant nobody asks what else it lacks; --json has it.
@@ -23,7 +47,7 @@ std::string verdict_text(const DeviceVerdict& verdict, const DeviceSelector& sel
   std::vector<std::string> reasons;
   for (const Objection& one : verdict.objections)
     if (meant || one.gate == Gate::name) reasons.push_back(text_of(one, selector));
-  return "dropped: " + shown_message(join(reasons, "; "));
+  return "dropped: " + shown_message(join(reasons, "; ") + (meant ? history_text(verdict) : ""));
 }
 
 Json json_of_selector(const DeviceSelector& selector) {
@@ -43,7 +67,7 @@ Json json_of_selector(const DeviceSelector& selector) {
   return out;
 }
 
-void print_lines(const std::vector<DeviceLine>& lines) {
+std::string table_of(const std::vector<DeviceLine>& lines) {
   constexpr size_t kMaxWidth = 64;
   // What is wider than a column may be moves only its own line's rest.
   size_t selector_width = 0, name_width = 0;
@@ -52,23 +76,39 @@ void print_lines(const std::vector<DeviceLine>& lines) {
       selector_width = std::max(selector_width, line.selector.size());
     if (line.name.size() <= kMaxWidth) name_width = std::max(name_width, line.name.size());
   }
+  std::string out;
   for (const DeviceLine& line : lines)
-    std::printf("%s\n", fmt::format("{:<{}}  {:<{}}  {}", line.selector, selector_width, line.name,
-                                    name_width, line.said)
-                            .c_str());
+    out += fmt::format("{:<{}}  {:<{}}  {}\n", line.selector, selector_width, line.name, name_width,
+                       line.said);
+  return out;
+}
+
+std::string history_text(const DeviceVerdict& verdict) {
+  const auto is_said = [&](Gate gate) {
+    return std::any_of(verdict.objections.begin(), verdict.objections.end(),
+                       [&](const Objection& one) { return one.gate == gate; });
+  };
+  std::string out;
+  if (verdict.quarantine && !is_said(Gate::quarantine))
+    out += "; in quarantine: " + verdict.quarantine->to_string();
+  if (verdict.conformance && !is_said(Gate::conformance))
+    out += "; " + verdict.conformance->to_string();
+  return out;
 }
 
 void print_selection(const Selection& selection) {
   std::vector<DeviceLine> lines;
   for (const size_t at : selection.order) {
     const DeviceInfo& device = selection.devices[at].device;
-    lines.push_back({device.selector, device.name, lines.empty() ? "kept, tried first" : "kept"});
+    lines.push_back(
+        {device.selector, device.name,
+         (lines.empty() ? "kept, tried first" : "kept") + history_text(selection.devices[at])});
   }
   for (const DeviceVerdict& one : selection.devices)
     if (!one.kept())
       lines.push_back(
           {one.device.selector, one.device.name, verdict_text(one, selection.selector)});
-  print_lines(lines);
+  std::fputs(table_of(lines).c_str(), stdout);
 }
 
 Json json_of_verdict(const Selection& selection, size_t device) {
@@ -86,7 +126,9 @@ Json json_of_verdict(const Selection& selection, size_t device) {
           {"kind", one.device.kind},
           {"kept", one.kept()},
           {"place", one.kept() ? Json(place - selection.order.begin()) : Json()},
-          {"reasons", std::move(reasons)}};
+          {"reasons", std::move(reasons)},
+          {"quarantine", json_of_quarantine(one.quarantine)},
+          {"conformance", one.conformance ? json_of(*one.conformance) : Json()}};
 }
 
 void print_selection_json(const Selection& selection) {

@@ -15,6 +15,7 @@
 #include "output_files.h"
 #include "repeat/reproducer_file.h"
 #include "report.h"
+#include "show/pick_table.h"
 #include "stria/base/file.h"
 #include "stria/base/shown_text.h"
 #include "stria/runtime/compile_driver.h"
@@ -71,7 +72,8 @@ Outcome compile_to_tile(const CompileOptionsText& options) {
       {"--device", !options.device.empty()},    {"--function", !options.function.empty()},
       {"--const", !options.constants.empty()},  {"--fast-math", options.fast_math},
       {"--no-peepholes", options.no_peepholes}, {"--tune", options.tune != 0},
-      {"--explain-cost", options.explain_cost}, {"--set", !options.settings.empty()}};
+      {"--explain-cost", options.explain_cost}, {"--explain-device", options.explain_device},
+      {"--set", !options.settings.empty()}};
   for (const auto& [name, given] : others)
     if (given)
       return Outcome(ExitCode::usage,
@@ -158,9 +160,11 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
   if (is_file(options.output)) written.push_back({"--output", options.output});
   STRIA_FAIL_IF(check_files_differ(written, {read}));
   Device device;
+  Pick picked;
+  Pick* const asked = options.explain_device ? &picked : nullptr;
   // Only the device knows its parameters; it can be slow to open.
   if (!how.parameters.empty()) {
-    STRIA_FAIL_IF(open_device(options.device, device));
+    STRIA_FAIL_IF(open_device(options.device, device, 0, 0, nullptr, asked));
     STRIA_FAIL_IF_ERROR(ExitCode::usage,
                         CompileDriver::check_parameters(device, how).with_context("--set"));
   }
@@ -173,7 +177,9 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
     STRIA_FAIL_IF_ERROR(ExitCode::program, check_folder_writable(options.dump_dir));
   else if (is_file(options.output))
     STRIA_FAIL_IF_ERROR(ExitCode::program, check_writable(options.output));
-  if (how.parameters.empty()) STRIA_FAIL_IF(open_device(options.device, device, 0, 0, &generic));
+  if (how.parameters.empty())
+    STRIA_FAIL_IF(open_device(options.device, device, 0, 0, &generic, asked));
+  if (asked != nullptr) std::fputs(pick_text(picked, false).c_str(), stderr);
   for (const hal::NamedText& stage : generic.stages) recorder.stage(stage.name, stage.text);
   Result<Compilation> made = CompileDriver::specialize(device, std::move(generic), how);
   if (!made)

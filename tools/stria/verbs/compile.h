@@ -16,6 +16,7 @@ struct CompileOptionsText {
   std::string program;
   std::string function;
   std::string device;
+  bool explain_device = false;
   InputTexts in;
   std::string dump_dir;  // empty: none
   std::string output;

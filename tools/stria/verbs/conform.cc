@@ -13,14 +13,17 @@
 #include <filesystem>
 #include <fstream>
 
+#include "message.h"
 #include "output_files.h"
 #include "reports/report.h"
 #include "stria/base/file.h"
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
+#include "stria/hal/files/folder_identity.h"
 #include "stria/hal/files/inside_file.h"
 #include "stria/hal/files/sha256.h"
 #include "stria/hal/host/host.h"
+#include "stria/runtime/host/kept_conformance.h"
 #include "suite/all_cases.h"
 #include "suite/expected.h"
 #include "suite/runner.h"
@@ -159,6 +162,31 @@ Outcome write_reports(const ConformOptions& options, const Report& report) {
   return Outcome();
 }
 
+// Keeps the verdict, by which `auto` passes over a plugin that fails; of a whole run in this
+// process's own way alone: what is isolated is judged with the process between.
+void keep_verdict(const ConformOptions& options, const Report& report) {
+  if (!options.record || options.isolated || !report.verdict.whole || report.device.empty()) return;
+  Conformance verdict;
+  verdict.level = report.verdict.level;
+  verdict.asked = static_cast<int>(report.verdict.asked);
+  verdict.day = report.day;
+  for (const CaseResult& result : report.results) {
+    const Case& one = (*report.all)[result.index];
+    // Those that keep the next level from being reached.
+    if ((is_good(result.ending) && result.is_tried) ||
+        static_cast<int>(one.level) != verdict.level + 1)
+      continue;
+    ++verdict.failed;
+    if (verdict.failures.size() < Conformance::kMostFailures) verdict.failures.push_back(one.name);
+  }
+  KeptConformance(hal::folder_lines(report.directory)).keep(report.device, verdict);
+  if (verdict.is_objection())
+    print_message(fmt::format(
+        "'auto' passes over the device '{}' of this plugin from now on, until its files "
+        "change or it conforms; --no-record keeps no verdict",
+        report.device));
+}
+
 Outcome check_files(const ConformOptions& options) {
   std::vector<NamedFile> written;
   for (const auto& [option, file] : {std::pair{"--junit", &options.junit},
@@ -264,6 +292,7 @@ Outcome conform(const ConformOptions& options) {
     std::fflush(stdout);
     end_by_signal();
   }
+  keep_verdict(options, report);
   STRIA_FAIL_IF(write_reports(options, report));
   // One that came after the last case.
   if (stop) std::fflush(stdout);

@@ -21,6 +21,7 @@ struct ConformOptions {
   int64_t hangs = 8;              // of a group, before the rest of it is skipped
   bool isolated = false;          // the plugin in a process of its own
   bool json = false, list = false, all_cases = false;
+  bool record = true;              // keep the verdict for the choice of devices
   std::string junit, html, badge;  // files; empty: none
 };
 // Fails with `device` if the level that was asked for is not reached.

@@ -11,8 +11,10 @@
 #include "message.h"
 #include "show/selection_table.h"
 #include "standard_output.h"
+#include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/hal/boundary/error.h"
+#include "stria/runtime/host/quarantine_file.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/pick/device_selector.h"
 
@@ -21,6 +23,23 @@ namespace {
 
 std::string selector_of(const hal::PluginRecord& record, size_t position) {
   return fmt::format("{}{}:{}", record.isolated ? kIsolated : "", record.id, position);
+}
+
+DeviceInfo info_of(const hal::PluginRecord& record, size_t position) {
+  return public_info(record.devices[position], record.id, selector_of(record, position));
+}
+
+void clear_quarantine(const std::vector<hal::PluginRecord>& records, const std::string& names) {
+  bool any = false;
+  for (const hal::PluginRecord& record : records)
+    for (size_t i = 0; i < record.devices.size(); ++i) {
+      const DeviceInfo info = info_of(record, i);
+      if (!is_called(info, names) || !QuarantineFile().clear(info)) continue;
+      any = true;
+      print_message(fmt::format("{} is no longer in quarantine", info.selector));
+    }
+  if (!any)
+    print_message(fmt::format("no device that '{}' means is in quarantine", shown_name(names)));
 }
 
 void print_text(const std::vector<hal::PluginRecord>& records) {
@@ -43,8 +62,10 @@ void print_text(const std::vector<hal::PluginRecord>& records) {
     if (record.devices.empty()) lines.push_back({record.id, "no devices", ""});
     for (size_t i = 0; i < record.devices.size(); ++i) {
       const hal::DeviceInfo& device = record.devices[i];
-      lines.push_back({selector_of(record, i), device.name,
-                       device.available ? "available" : "not available: " + device.reason});
+      std::string said = device.available ? "available" : "not available: " + device.reason;
+      if (const auto kept_out = QuarantineFile().find(info_of(record, i)))
+        said += "; in quarantine: " + kept_out->to_string();
+      lines.push_back({selector_of(record, i), device.name, std::move(said)});
     }
   }
   const size_t left_out = broken.size() > kMaxBroken ? broken.size() - kMaxBroken : 0;
@@ -83,6 +104,7 @@ void print_json(const std::vector<hal::PluginRecord>& records) {
            {"available", device.available},
            {"reason", device.reason},
            {"memory_bytes", device.memory_bytes},
+           {"quarantine", json_of_quarantine(QuarantineFile().find(info_of(record, i)))},
            {"properties", nlohmann::ordered_json::parse(device.properties, nullptr, false)}});
     }
     const Status status = record.status();
@@ -107,6 +129,7 @@ RuntimeOptions listing_options(const DevicesOptions& options) {
 }
 
 WorkEnd print(const std::vector<hal::PluginRecord>& records, const DevicesOptions& options) {
+  if (!options.clear_quarantine.empty()) clear_quarantine(records, options.clear_quarantine);
   if (options.select.empty()) {
     options.json ? print_json(records) : print_text(records);
     return WorkEnd::well;

@@ -15,6 +15,8 @@ struct DevicesOptions {
   bool json = false;
   bool isolated = false;  // each plugin in a process of its own
   std::string select;     // a selector; empty: list them all
+  // Names or patterns of devices whose quarantine ends before they are listed; empty: none does.
+  std::string clear_quarantine;
   double step_limit_s = std::chrono::duration<double>(hal::kTimeLimit).count();  // of a plugin
 };
 Outcome devices(const DevicesOptions& options);

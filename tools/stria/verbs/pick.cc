@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verbs/pick.h"
 
+#include <cstdio>
+
 #include "inputs/onnx_inputs.h"
 #include "inputs/open_device.h"
 #include "message.h"
@@ -8,6 +10,7 @@
 #include "progress.h"
 #include "show/pick_table.h"
 #include "stria/base/file.h"
+#include "stria/base/shown_text.h"
 #include "stria/hal/boundary/info.h"
 #include "stria/runtime/inside.h"
 
@@ -35,6 +38,21 @@ Outcome lowered(const PickVerb& options, Compilation& out) {
   return Outcome();
 }
 
+// FILE or FILE=KIND.
+Outcome read_models(const PickVerb& options, std::vector<ModelFile>& out) {
+  for (const std::string& text : options.models) {
+    const size_t sign = text.rfind('=');
+    const std::string file = text.substr(0, sign);
+    ModelFile& model = out.emplace_back();
+    if (sign != std::string::npos) model.kind = text.substr(sign + 1);
+    if (file.empty() || (sign != std::string::npos && model.kind.empty()))
+      return Outcome(ExitCode::usage,
+                     invalid_argument("--model '{}': it is FILE or FILE=KIND", shown_name(text)));
+    STRIA_OR_FAIL(model.hw, ExitCode::program, read_source(file, kMaxJsonBytes));
+  }
+  return Outcome();
+}
+
 // A selector of exactly this device, as `--device @FILE` reads it. On a machine that does not have
 // it, it means nothing, and the error says so.
 std::string lock_text(const Pick& picked, const std::string& program) {
@@ -55,15 +73,17 @@ Outcome pick(const PickVerb& options) {
     STRIA_FAIL_IF(check_files_differ({{"--lock", options.lock}}, {{"PROG", options.program}}));
     STRIA_FAIL_IF_ERROR(ExitCode::program, check_writable(options.lock));
   }
+  PickOptions how;
+  STRIA_FAIL_IF(read_models(options, how.models));
   Compilation generic;
   STRIA_FAIL_IF(lowered(options, generic));
   RuntimeOptions all = runtime_options();
   all.isolate_plugins = selector.isolated;
   RuntimeOptions named = all;
-  if (options.why_not.empty()) named.only_plugins = selector.plugins();
+  // A model may want the pipeline of any plugin.
+  if (options.why_not.empty() && how.models.empty()) named.only_plugins = selector.plugins();
   const Runtime one(named);
   const Runtime runtime = one.plugins().empty() ? Runtime(std::move(all)) : one;
-  PickOptions how;
   how.bounds_only = options.bounds;
   how.measure_s = options.measure_ms * 1e-3;
   Pick picked;
@@ -73,7 +93,9 @@ Outcome pick(const PickVerb& options) {
       progress.tell("asking " + std::string(device),
                     static_cast<double>(done) / static_cast<double>(count));
     };
-    STRIA_OR_FAIL(picked, ExitCode::device, Inside::pick(runtime, options.device, generic, how));
+    // What is wrong with a model is the user's.
+    const ExitCode code = how.models.empty() ? ExitCode::device : ExitCode::program;
+    STRIA_OR_FAIL(picked, code, Inside::pick(runtime, options.device, generic, how));
   }
   STRIA_FAIL_IF_ERROR(ExitCode::device, check_any_kept(picked.selection));
   for (const std::string& idle : idle_names(picked.selection)) print_message(idle);
@@ -81,11 +103,11 @@ Outcome pick(const PickVerb& options) {
     STRIA_FAIL_IF_ERROR(ExitCode::program,
                         write_file(options.lock, lock_text(picked, options.program)));
   if (options.json)
-    print_pick_json(picked);
+    std::fputs(pick_json(picked).c_str(), stdout);
   else if (!options.why_not.empty())
     STRIA_FAIL_IF_ERROR(ExitCode::usage, print_why_not(picked, options.why_not));
   else
-    print_pick(picked, options.kernels);
+    std::fputs(pick_text(picked, options.kernels).c_str(), stdout);
   return Outcome();
 }
 

@@ -15,11 +15,12 @@ struct PickVerb {
   InputTexts in;
   std::string device;  // a selector
   std::vector<std::string> constants;
-  double measure_ms = 0;  // for so long, where devices are close
-  bool bounds = false;    // open no device
-  bool kernels = false;   // a line for each kernel of the best one
-  std::string why_not;    // a name or pattern of devices; empty: none is asked about
-  std::string lock;      // a file that gets the choice as a selector; empty: none
+  std::vector<std::string> models;  // FILE or FILE=KIND
+  double measure_ms = 0;            // for so long, where devices are close
+  bool bounds = false;              // open no device
+  bool kernels = false;             // a line for each kernel of the best one
+  std::string why_not;              // a name or pattern of devices; empty: none is asked about
+  std::string lock;                 // a file that gets the choice as a selector; empty: none
   bool json = false;
 };
 // ExitCode::device if no device is left.

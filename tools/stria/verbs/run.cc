@@ -21,9 +21,11 @@
 #include "repeat/reproducer_file.h"
 #include "report.h"
 #include "result_memory.h"
+#include "show/pick_table.h"
 #include "stria/base/text.h"
 #include "stria/runtime/check.h"
 #include "stria/runtime/compile_driver.h"
+#include "stria/runtime/host/quarantine_file.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/kernel_check.h"
 #include "timed_runs.h"
@@ -167,6 +169,7 @@ Outcome report_kernels(const std::optional<WrongKernel>& wrong, const std::strin
 
 // What has come of a run on the device that it ended on.
 struct Ran {
+  DeviceInfo device;
   Executable executable;
   std::vector<HostTensor> results;  // none if a kernel is wrong
   std::optional<WrongKernel> wrong;
@@ -177,6 +180,7 @@ struct Ran {
 // All that one device does. A failure is the device's.
 Status run_on(const Device& device, const Executable& executable, const RunOptions& options,
               const std::vector<HostTensor>& given, Ran& ran) {
+  ran.device = device.info();
   ran.executable = executable;
   print_undecided(Inside::compilation(executable).steps);
   std::vector<Tensor>&inputs = ran.inputs, &outputs = ran.outputs;
@@ -230,8 +234,11 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   runs.on_hand_over = [&](const HandOver&) { reproducer.forget(); };
   const CompileOptions& how = runs.compile;
   Device device;
+  Pick picked;
+  Pick* const asked = options.explain_device ? &picked : nullptr;
   const auto open = [&](const Compilation* generic) {
-    return open_device(options.device, device, options.time_limit_s, options.threads, generic);
+    return open_device(options.device, device, options.time_limit_s, options.threads, generic,
+                       asked);
   };
   // Only the device knows its parameters; inputs can be large, and a device slow to open.
   if (!how.parameters.empty()) {
@@ -254,7 +261,8 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
     runner = Inside::runner(device, std::move(generic), runs);
   else
     STRIA_FAIL_IF(open_runner(options.device, std::move(generic), runs, runner,
-                              options.time_limit_s, options.threads));
+                              options.time_limit_s, options.threads, asked));
+  if (asked != nullptr) std::fputs(pick_text(picked, false).c_str(), stderr);
   std::shared_ptr<Ran> ran;
   Outcome too_large;
   RunnerWork work;
@@ -271,20 +279,34 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
     if (!done.ok()) ran.reset();
     return done;
   };
+  const QuarantineFile quarantine;
+  const double began = quarantine.now();
   const Status status = Inside::run(runner, work);
   STRIA_FAIL_IF(too_large);
   STRIA_FAIL_IF_ERROR(ExitCode::device, status);
   STRIA_FAIL_IF(check_process());
-  if (!options.check_kernels.empty())
-    STRIA_FAIL_IF(report_kernels(ran->wrong, options.check_kernels));
+  const auto keep_verdict = [&](const Outcome& compared) {
+    if (compared.ok())
+      quarantine.ended_well(ran->device, true);
+    else if (compared.status().code() == StatusCode::data_loss)
+      quarantine.failed(ran->device, Quarantine::Cause::wrong, bound.name,
+                        compared.status().message(), began);
+  };
+  if (!options.check_kernels.empty()) {
+    const Outcome compared = report_kernels(ran->wrong, options.check_kernels);
+    keep_verdict(compared);
+    STRIA_FAIL_IF(compared);
+  }
   const Executable& executable = ran->executable;
   const std::vector<HostTensor>& results = ran->results;
   const Profile& profile = ran->profile;
 
   // A result that is wrong is not written; what was asked for as a file is not shown as well.
   Outcome checked;
-  if (request.check.wanted)
+  if (request.check.wanted) {
     checked = check_results(Inside::compilation(executable), in.tensors, results, request.check);
+    keep_verdict(checked);
+  }
   if (checked.ok()) {
     std::vector<FileText> files;
     for (const NamedValue& output : request.outputs) {
