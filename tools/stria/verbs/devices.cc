@@ -11,6 +11,7 @@
 #include "message.h"
 #include "show/selection_table.h"
 #include "standard_output.h"
+#include "verbs/topology.h"
 #include "stria/base/text.h"
 #include "stria/hal/boundary/error.h"
 #include "stria/runtime/inside.h"
@@ -224,6 +225,7 @@ Outcome list_devices(const DevicesOptions& options) {
 }  // namespace
 
 Outcome devices(const DevicesOptions& options) {
+  if (options.topology) return show_topology(options);
   if (options.select.empty()) return list_devices(options);
   STRIA_OR_FAIL(const DeviceSelector selector, ExitCode::usage,
                 parse_device_selector(options.select));

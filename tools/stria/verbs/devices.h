@@ -15,6 +15,8 @@ struct DevicesOptions {
   bool json = false;
   bool isolated = false;  // each plugin in a process of its own
   std::string select;     // a selector; empty: list them all
+  bool topology = false;  // rates of moves between those that are opened
+  bool again = false;     // what was measured and kept is measured again
   double step_limit_s = std::chrono::duration<double>(hal::kTimeLimit).count();  // of a plugin
 };
 Outcome devices(const DevicesOptions& options);

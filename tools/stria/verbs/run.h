@@ -17,6 +17,7 @@ struct RunOptions {
   std::string program;
   std::string function;
   std::string device;
+  std::string devices;  // selectors with semicolons between; empty: one device
   InputTexts in;
   std::vector<std::string> outputs;  // NAME=FILE
   std::string check;                 // "", "all" or "sample:N"
