@@ -19,12 +19,12 @@ namespace stria {
 // device gets more. `shares` are at least 0, one is above. Pure.
 std::vector<UnitRange> share_out(int64_t units, const std::vector<double>& shares);
 
-// Are both of one kind: the same plugin, kind of device and hardware model? What is compiled for one
-// is right for the other, and as fast.
+// Are both of one kind: the same plugin, kind of device and hardware model? What is compiled for
+// one is right for the other, and as fast.
 bool are_alike(const Device& a, const Device& b);
 
-// What each device should get: equal parts if all are alike; else one over the seconds that a run of
-// the whole program is predicted to take there. unsupported if nobody can predict it for one of
+// What each device should get: equal parts if all are alike; else one over the seconds that a run
+// of the whole program is predicted to take there. unsupported if nobody can predict it for one of
 // them, with its name.
 Result<std::vector<double>> predicted_shares(std::span<const Device> devices,
                                              const Compilation& program,

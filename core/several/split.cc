@@ -333,8 +333,9 @@ std::string Attempt::most_repeated() const {
   return out;
 }
 
-// Is it legal? The proof, which trusts nothing of how the split was found: each tensor that a kernel
-// cut into units writes is cut, and each view of a cut tensor stays within the rows of its units.
+// Is it legal? The proof, which trusts nothing of how the split was found: each tensor that a
+// kernel cut into units writes is cut, and each view of a cut tensor stays within the rows of its
+// units.
 Status prove(const Block& main, const Split& split) {
   for (size_t n = 0; n < main.stmts.size(); ++n) {
     const Block& kernel = *main.stmts[n].block();
@@ -374,11 +375,11 @@ struct Choice {
   double most_work = 1;  // of one part, of all the work
 };
 
-// The share of the work that the largest part has.
+// The share of the work that a part has. That one may have a unit more than others is not counted:
+// it would have batches of odd sizes cut elsewhere, with all of the batch on each device.
 double most_work(const Split& split, size_t parts) {
-  const auto count = static_cast<int64_t>(std::max<size_t>(parts, 1));
-  const double largest = static_cast<double>(ceil_div(split.units, count));
-  return split.repeated + (1 - split.repeated) * largest / static_cast<double>(split.units);
+  const int64_t busy = std::min(split.units, static_cast<int64_t>(std::max<size_t>(parts, 1)));
+  return split.repeated + (1 - split.repeated) / static_cast<double>(busy);
 }
 
 class Finder {

@@ -58,8 +58,8 @@ struct SplitLimits {
   double most_repeated = 0.25;
 };
 
-// The split of the least work for each part; of equal ones that with the fewest bytes of whole
-// inputs, then the one along the outermost dimension. Every output is cut, or computed in every
+// The split of the least work for each part, up to a unit; of equal ones that with the fewest bytes
+// of whole inputs, then the one along the outermost dimension. Every output is cut, or computed in every
 // part from what is whole anyway. unsupported if there is none: says for each dimension of each
 // output which kernel and tensor stop it. Pure.
 Result<Split> find_split(const Compilation& program, const SplitLimits& limits = {});

@@ -76,6 +76,12 @@ struct [[gnu::visibility("hidden")]] SplitRunner::State {
     SplitExecutable executable;
     std::vector<size_t> owners;  // the slot of each part
   };
+  // What has been taken out of use, and may wait for work that hangs when it goes.
+  struct Closed {
+    std::vector<Device> devices;
+    std::vector<std::shared_ptr<const Active>> active;
+    std::shared_ptr<void> made;
+  };
   // What one run has made on the devices.
   struct Made {
     std::shared_ptr<const Active> active;
@@ -109,7 +115,8 @@ struct [[gnu::visibility("hidden")]] SplitRunner::State {
   // Null, with what has failed, or with a status that is the caller's.
   Result<std::shared_ptr<const Active>> prepare(const std::set<size_t>& tried,
                                                 std::vector<Failure>& failed);
-  void keep_out(const Failure& failure, uint64_t failures_before);
+  // What is closed with it goes into `closed`.
+  void keep_out(const Failure& failure, uint64_t failures_before, Closed& closed);
   void tell(const Failure& failure, const std::set<size_t>& tried);
   Status nothing_left() const;
 };
@@ -191,14 +198,16 @@ Result<std::shared_ptr<const SplitRunner::State::Active>> SplitRunner::State::pr
   return active;
 }
 
-void SplitRunner::State::keep_out(const Failure& failure, uint64_t failures_before) {
-  Device closed;  // goes without the locks
+void SplitRunner::State::keep_out(const Failure& failure, uint64_t failures_before,
+                                  Closed& closed) {
   const std::lock_guard one_at_a_time(preparing);
   Slot& slot = slots[failure.slot];
   const Clock::time_point at = now();
   const std::lock_guard lock(mutex);
   if (slot.failures != failures_before) return;  // another run has met the same failure
-  std::swap(closed, slot.device);
+  closed.devices.push_back(std::exchange(slot.device, Device()));
+  closed.active.push_back(std::move(active));
+  active.reset();
   std::chrono::nanoseconds wait = options.first_wait;
   for (int i = 0; i < slot.in_a_row && wait < options.longest_wait; ++i) wait *= 2;
   ++slot.failures;
@@ -206,7 +215,6 @@ void SplitRunner::State::keep_out(const Failure& failure, uint64_t failures_befo
   slot.kept_until = at + std::min(wait, options.longest_wait);
   slot.for_good = failure.stage == RunStage::compile && !may_pass(failure.why.code());
   slot.last = failure;
-  active.reset();
 }
 
 void SplitRunner::State::tell(const Failure& failure, const std::set<size_t>& tried) {
@@ -248,7 +256,8 @@ Status SplitRunner::State::run(
   std::set<size_t> tried;  // that have failed in this run
   while (true) {
     std::vector<Failure> failed;
-    STRIA_ASSIGN(const std::shared_ptr<const Active> now_active, prepare(tried, failed));
+    STRIA_ASSIGN(std::shared_ptr<const Active> now_active, prepare(tried, failed));
+    auto closed = std::make_shared<Closed>();
     std::vector<uint64_t> before(slots.size());
     {
       const std::lock_guard lock(mutex);
@@ -260,10 +269,7 @@ Status SplitRunner::State::run(
       auto made = std::make_shared<Made>();
       made->active = now_active;
       const Status status = work(made, failed);
-      const bool hangs = std::any_of(failed.begin(), failed.end(), [](const Failure& one) {
-        return one.why.code() == StatusCode::deadline_exceeded;
-      });
-      if (hangs) drop_what_hangs(std::move(made));
+      closed->made = std::move(made);
       if (failed.empty()) {
         STRIA_RETURN_IF_ERROR(status);
         const std::lock_guard lock(mutex);
@@ -279,9 +285,14 @@ Status SplitRunner::State::run(
       tried.insert(one.slot);
     }
     for (const Failure& one : failed) {
-      keep_out(one, before[one.slot]);
+      keep_out(one, before[one.slot], *closed);
       tell(one, tried);
     }
+    const bool hangs = std::any_of(failed.begin(), failed.end(), [](const Failure& one) {
+      return one.why.code() == StatusCode::deadline_exceeded;
+    });
+    closed->active.push_back(std::move(now_active));
+    if (hangs) drop_what_hangs(std::move(closed));
   }
 }
 

@@ -60,12 +60,12 @@ struct SplitResult {
 // devices that it has opened, so drop it before Runtime::shutdown. Every function needs a runner
 // that create() has made.
 //
-// A run uses all devices that are not kept out. Where one of them fails (opening, compiling, memory,
-// work, a wait longer than RuntimeOptions::wait_limit_ns), it is closed and kept out for a while,
-// the program is shared out over the others, and the run begins again there: nothing is left of
-// what was computed before. Each loss is told: to `on_loss`, as a warning in the runtime's log and
-// in losses(). With one device left, that one runs the whole program. Mistakes of the caller leave
-// no device out, as with ProgramRunner.
+// A run uses all devices that are not kept out. Where one of them fails (opening, compiling,
+// memory, work, a wait longer than RuntimeOptions::wait_limit_ns), it is closed and kept out for a
+// while, the program is shared out over the others, and the run begins again there: nothing is left
+// of what was computed before. Each loss is told: to `on_loss`, as a warning in the runtime's log
+// and in losses(). With one device left, that one runs the whole program. Mistakes of the caller
+// leave no device out, as with ProgramRunner.
 class STRIA_API SplitRunner {
  public:
   SplitRunner() = default;

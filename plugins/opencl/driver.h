@@ -41,7 +41,8 @@ class ClDriver final : public sdk::Driver {
 
  private:
   std::vector<FoundDevice> find();  // holding mutex_
-  // The context of all available devices of that platform; null if each has its own. Holding mutex_.
+  // The context of all available devices of that platform; null if each has its own. Holding
+  // mutex_.
   cl_context shared_context(const std::vector<FoundDevice>& all, const FoundDevice& device);
 
   std::string loader_ = "libOpenCL.so.1";

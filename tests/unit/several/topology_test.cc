@@ -72,7 +72,9 @@ TEST_F(TopologyTest, TwoDevicesOfOnePluginOnHostMemoryCopyToEachOther) {
     EXPECT_EQ(link.reaches, link.from < 2 && link.to < 2) << link.from << " " << link.to;
     EXPECT_EQ(link.peer.known(), link.reaches);
     EXPECT_TRUE(link.host.known());
-    if (!link.reaches) EXPECT_EQ(link.way(1 << 20), MoveWay::host);
+    if (!link.reaches) {
+      EXPECT_EQ(link.way(1 << 20), MoveWay::host);
+    }
     expect_copy(devices[link.from], devices[link.to], MoveWay::host);
     if (link.reaches) expect_copy(devices[link.from], devices[link.to], MoveWay::peer);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several devices gain over one: the same program whole on the first device and shared out over
-// all, in turns, on tensors that lie on the devices, with weights that each has once.
+// What several devices gain over one: the same program whole on the first device and shared out
+// over all, in turns, on tensors that lie on the devices, with weights that each has once.
 //   stria_several_bench --devices 'opencl:0;opencl:1' [--only TEXT] [--rounds N] [--small 1]
 //                       [--plugin-options 'opencl={"shared_context": true}'] [--json FILE]
 // A device is a selector, with the number of the host's threads behind '@'. "one run": from its
