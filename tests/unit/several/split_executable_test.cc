@@ -104,15 +104,16 @@ std::string run(const SplitExecutable& executable, const Compilation& generic) {
 struct Shape {
   const char* text;
   InputTypes types;
-  const char* cut;  // the input that is cut
+  const char* cut;  // the input that is cut, on so many devices at most
+  size_t most;
 };
 
 TEST(SplitExecutable, ComputesWhatOneDeviceDoesOnAnyNumber) {
   const Shape shapes[] = {
-      {kConvolution, {{"D", fp32({7, 5, 4, 3})}, {"K", fp32({3, 3, 3, 4})}}, "D"},
-      {kConvolution, {{"D", fp32({2, 5, 4, 3})}, {"K", fp32({3, 3, 3, 1})}}, "D"},
-      {kProduct, {{"A", fp32({13, 6})}, {"B", fp32({6, 5})}}, "A"},
-      {kProduct, {{"A", fp32({4, 6})}, {"B", fp32({6, 11})}}, "B"}};  // rows that lie apart
+      {kConvolution, {{"D", fp32({7, 5, 4, 3})}, {"K", fp32({3, 3, 3, 4})}}, "D", 5},
+      {kConvolution, {{"D", fp32({2, 5, 4, 3})}, {"K", fp32({3, 3, 3, 1})}}, "D", 2},
+      {kProduct, {{"A", fp32({13, 6})}, {"B", fp32({6, 5})}}, "A", 5},
+      {kProduct, {{"A", fp32({4, 6})}, {"B", fp32({6, 11})}}, "B", 5}};  // rows that lie apart
   for (const char* plugin : {"reference", "llvm_cpu"})
     for (const size_t count : {1, 2, 3, 5})
       for (const Shape& shape : shapes) {
@@ -120,9 +121,10 @@ TEST(SplitExecutable, ComputesWhatOneDeviceDoesOnAnyNumber) {
         const auto executable = SplitExecutable::compile(open(plugin, count), program, shape.types);
         ASSERT_TRUE(executable.ok()) << executable.status().to_string();
         EXPECT_LE(executable->parts().size(), count);
+        // A batch of 2 is cut along its images only as long as that keeps all devices busy.
         for (size_t n = 0; n < executable->inputs().size(); ++n)
           EXPECT_EQ(executable->create_input(n).value().is_cut(),
-                    count > 1 && executable->inputs()[n].name == shape.cut);
+                    count > 1 && count <= shape.most && executable->inputs()[n].name == shape.cut);
         EXPECT_EQ(run(*executable, lower_program(program, shape.types).value()), "")
             << plugin << ", " << count << " devices, " << executable->description();
       }
