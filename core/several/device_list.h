@@ -2,7 +2,7 @@
 // Several devices as text: selectors with semicolons between. Each stands for all the devices that
 // it keeps, in the order in which it would try them.
 //
-//   opencl:0;opencl:1     these two
+//   acme:0;acme:1         these two
 //   kind:gpu, mem>=8G     every GPU of that size
 //   llvm_cpu;llvm_cpu     the same device twice
 #pragma once

@@ -65,7 +65,8 @@ Result<std::vector<double>> predicted_shares(std::span<const Device> devices,
     if (!best) best = DevicePicker::by_bounds(program, Inside::model(devices[n]));
     if (!best || best->run.seconds <= 0)
       return unsupported(
-          "nobody can predict what '{}' takes on {}: say how much of it each device gets",
+          "nobody can predict what '{}' takes on {}: leave that device out, or give shares "
+          "(SplitOptions::shares)",
           program.bound.name, devices[n].name());
     out[n] = 1 / best->run.seconds;
   }

@@ -72,7 +72,7 @@ class STRIA_API SplitRunner {
   bool valid() const { return state_ != nullptr; }
 
   // `devices` are selectors with semicolons between; each stands for all devices that it keeps:
-  // "opencl:0;opencl:1", "kind:gpu, mem>=8G". Lowers the program; opens no device. Fails as
+  // "acme:0;acme:1", "kind:gpu, mem>=8G". Lowers the program; opens no device. Fails as
   // Runtime::open does where a selector leaves none, and for what is wrong with program or inputs.
   static Result<SplitRunner> create(const Runtime& runtime, std::string_view devices,
                                     const Program& program, const InputTypes& inputs = {},

@@ -17,7 +17,7 @@ namespace stria {
 namespace {
 
 // Two sizes tell latency and rate apart. The larger one is beyond what caches and rings hold.
-constexpr int64_t kSmall = 64 << 10;
+constexpr int64_t kSmall = 4 << 10;
 constexpr int64_t kLarge = 16 << 20;
 constexpr int kRounds = 5;
 

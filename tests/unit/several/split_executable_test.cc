@@ -167,7 +167,7 @@ TEST(SplitExecutable, UnequalDevicesNeedAPrediction) {
   EXPECT_EQ(status.code(), StatusCode::unsupported);
   EXPECT_THAT(status.message(), AllOf(HasSubstr("nobody can predict what 'product' takes on "
                                                 "reference:"),
-                                      HasSubstr("say how much of it each device gets")));
+                                      HasSubstr("leave that device out, or give shares")));
 }
 
 TEST(SplitExecutable, DevicesOfTwoPluginsShareByWhatIsPredicted) {
