@@ -240,13 +240,13 @@ TEST(Split, SaysWhatStopsIt) {
       refusal("function total(A[N]) -> (S) { S[] = +(A[i]); }", {{"A", fp32({9})}}),
       AllOf(HasSubstr("'total' cannot be split over devices:"), HasSubstr("'S' has no dimension")));
   // What one kernel needs of all of the batch, another one has computed.
-  EXPECT_THAT(refusal("function mixed(X[N]) -> (Y) {\n"
-                      "  E = exp(X);\n  T[] = +(E[n]);\n  Y = E / T;\n}",
-                      {{"X", fp32({16})}}),
-              AllOf(HasSubstr("dimension 0 of 'Y' (16): kernel_"),
-                    HasSubstr("(E = exp(X)) would run in every part: "),
-                    HasSubstr("(T[] = +(E[n])) reads E[n]"),
-                    HasSubstr("% of the work, more than 25%")));
+  EXPECT_THAT(
+      refusal("function mixed(X[N]) -> (Y) {\n"
+              "  E = exp(X);\n  T[] = +(E[n]);\n  Y = E / T;\n}",
+              {{"X", fp32({16})}}),
+      AllOf(HasSubstr("dimension 0 of 'Y' (16): kernel_"),
+            HasSubstr("(E = exp(X)) would run in every part: "),
+            HasSubstr("(T[] = +(E[n])) reads E[n]"), HasSubstr("% of the work, more than 25%")));
   // A recurrence over what would be cut.
   EXPECT_THAT(refusal("function sum(X[N]) -> (Y) { Y[i : N] = +(X[i - j]), j < N; Z = Y; }",
                       {{"X", fp32({5})}}),
