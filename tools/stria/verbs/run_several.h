@@ -13,7 +13,8 @@
 
 namespace stria::command {
 
-// ExitCode::usage for a malformed selector of the list, and for options that one device alone keeps.
+// ExitCode::usage for a malformed selector of the list, and for options that one device alone
+// keeps.
 Outcome check_devices(const RunOptions& options);
 
 struct SeveralResults {
