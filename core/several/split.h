@@ -59,9 +59,9 @@ struct SplitLimits {
 };
 
 // The split of the least work for each part, up to a unit; of equal ones that with the fewest bytes
-// of whole inputs, then the one along the outermost dimension. Every output is cut, or computed in every
-// part from what is whole anyway. unsupported if there is none: says for each dimension of each
-// output which kernel and tensor stop it. Pure.
+// of whole inputs, then the one along the outermost dimension. Every output is cut, or computed in
+// every part from what is whole anyway. unsupported if there is none: says for each dimension of
+// each output which kernel and tensor stop it. Pure.
 Result<Split> find_split(const Compilation& program, const SplitLimits& limits = {});
 
 // The program of the part with these units. A function of its arguments: parts of as many units are
