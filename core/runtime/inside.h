@@ -29,6 +29,7 @@
 #include "stria/runtime/program.h"
 #include "stria/runtime/program_runner.h"
 #include "stria/runtime/runtime.h"
+#include "stria/runtime/tensor.h"
 #include "stria/template/template_parameters.h"
 #include "stria/tile/syntax/ast.h"
 
@@ -135,6 +136,12 @@ struct Inside {
   static Status run_in_steps(const Executable& executable, std::span<const Tensor> inputs,
                              std::span<const Tensor> outputs,
                              const exec::LoadedProgram::Look& look);
+
+  // Tensor::read without a tensor of its own: `bytes` are as many as the tensor has.
+  static Status read_into(const Tensor& tensor, std::span<std::byte> bytes);
+  // Copies a tensor into one of another device that the executor's reaches, or whose device reaches
+  // it (hal::copy_between). Both have as many bytes. Ordered with other work on both, as runs are.
+  static Result<Event> copy(const hal::Executor& executor, const Tensor& from, const Tensor& to);
 
   static Event event_of(hal::Event event);
   static Event event_of(exec::Run run);

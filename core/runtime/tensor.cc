@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "stria/base/status.h"
+#include "stria/hal/experimental.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/tensor_state.h"
 #include "stria/type/tensor_shape.h"
@@ -168,6 +169,27 @@ Status Tensor::read_into(std::span<std::byte> bytes) const {
   if (!status.ok()) (void)hal::wait_all(waits);
   STRIA_RETURN_IF_ERROR(ended.signal());
   return status;
+}
+
+Status Inside::read_into(const Tensor& tensor, std::span<std::byte> bytes) {
+  return tensor.read_into(bytes);
+}
+
+Result<Event> Inside::copy(const hal::Executor& executor, const Tensor& from, const Tensor& to) {
+  Tensor::State &source = *from.state_, &target = *to.state_;
+  std::unique_lock one(*source.order, std::defer_lock), other(*target.order, std::defer_lock);
+  if (source.order == target.order)
+    one.lock();
+  else
+    std::lock(one, other);
+  std::vector<hal::Event> waits;
+  source.add_events_before_read(waits);
+  STRIA_RETURN_IF_ERROR(target.add_events_before_write(waits));
+  STRIA_ASSIGN(hal::Event done, hal::copy_between(executor, source.buffer, 0, target.buffer, 0,
+                                                  from.byte_count(), waits));
+  source.add_reader(done);
+  target.set_writer(done);
+  return event_of(std::move(done));
 }
 
 MappedTensor::MappedTensor(std::unique_ptr<State> state) : state_(std::move(state)) {}

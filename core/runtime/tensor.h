@@ -79,6 +79,7 @@ class STRIA_API Tensor {
  private:
   friend class Device;
   friend class Executable;
+  friend struct Inside;
   friend class MappedTensor;
   struct State;
 

@@ -10,26 +10,30 @@
 namespace stria::opencl {
 
 Context::Context(const sdk::Host& host, const OpenCl& cl, FoundDevice device,
-                 ContextOptions options)
+                 ContextOptions options, cl_context shared)
     : host_(host),
       cl_(cl),
       device_(std::move(device)),
       options_(std::move(options)),
-      faults_(options_.inject, device_.info.id) {
-  cl_int code = CL_SUCCESS;
-  handle_ = cl_.clCreateContext(nullptr, 1, &device_.handle, nullptr, nullptr, &code);
-  check(code, "clCreateContext", name());
+      faults_(options_.inject, device_.info.id),
+      owns_handle_(shared == nullptr),
+      handle_(shared) {
+  if (owns_handle_) {
+    cl_int code = CL_SUCCESS;
+    handle_ = cl_.clCreateContext(nullptr, 1, &device_.handle, nullptr, nullptr, &code);
+    check(code, "clCreateContext", name());
+  }
   try {
     transfer_queue_ = &take_queue();
   } catch (...) {
-    cl_.clReleaseContext(handle_);
+    if (owns_handle_) cl_.clReleaseContext(handle_);
     throw;
   }
 }
 
 Context::~Context() {
   all_.clear();
-  if (!lost()) cl_.clReleaseContext(handle_);
+  if (owns_handle_ && !lost()) cl_.clReleaseContext(handle_);
 }
 
 Queue& Context::take_queue(bool in_order) {

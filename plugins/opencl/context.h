@@ -31,7 +31,9 @@ struct ContextOptions {
 // queue's thread may be the last to release point here, and never end it. Thread-safe.
 class Context : public sdk::DeviceLoss {
  public:
-  Context(const sdk::Host& host, const OpenCl& cl, FoundDevice device, ContextOptions options = {});
+  // In the driver's context `shared`, which outlives this; null: in one of its own.
+  Context(const sdk::Host& host, const OpenCl& cl, FoundDevice device, ContextOptions options = {},
+          cl_context shared = nullptr);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -76,6 +78,7 @@ class Context : public sdk::DeviceLoss {
   const FoundDevice device_;
   const ContextOptions options_;
   sdk::FaultInjection faults_;
+  const bool owns_handle_;
   cl_context handle_ = nullptr;
   Queue* transfer_queue_ = nullptr;
   std::atomic<uint64_t> released_buffers_{0};

@@ -121,6 +121,7 @@ FoundDevice describe(const OpenCl& cl, cl_platform_id platform, cl_device_id han
   const bool is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
   FoundDevice out;
   out.handle = handle;
+  out.platform = platform;
   out.info.name = query.text(CL_DEVICE_NAME) + " (" +
                   platform_text(cl, platform, CL_PLATFORM_NAME) + ", driver " +
                   query.text(CL_DRIVER_VERSION) + ")";

@@ -13,7 +13,8 @@ namespace stria::opencl {
 
 struct FoundDevice {
   cl_device_id handle = nullptr;
-  sdk::DeviceInfo info;  // id "PLATFORM.DEVICE", both by their numbers
+  cl_platform_id platform = nullptr;  // whose driver it has
+  sdk::DeviceInfo info;               // id "PLATFORM.DEVICE", both by their numbers
   Features features;
   bool may_have_half = false;     // arithmetic on half: it builds, or not
   bool correct_division = false;  // fp32 division and square root can be asked to round correctly

@@ -21,6 +21,8 @@ ClDriver::ClDriver(const sdk::Host& host, sdk::DriverOptions options)
         loader_ = value.get<std::string>();
       else if (key == "in_order" && value.is_boolean())
         context_options_.in_order = value.get<bool>();
+      else if (key == "shared_context" && value.is_boolean())
+        shares_contexts_ = value.get<bool>();
       else if (key == "build_parts" && value.is_number_unsigned() && value > 0 &&
                value <= UINT32_MAX)
         context_options_.build_parts = value.get<uint32_t>();
@@ -35,6 +37,7 @@ ClDriver::ClDriver(const sdk::Host& host, sdk::DriverOptions options)
     throw sdk::Error(STRIA_INVALID_ARGUMENT,
                      "options are " + text +
                          R"(, not like {"loader": "libOpenCL.so.1", "in_order": false, )" +
+                         R"("shared_context": false, )" +
                          R"("build_parts": 1, "event_each": false, "hang_limit_ms": 0, )" +
                          R"("inject": {"submit": 3, "then": "lose"}})");
 }
@@ -68,12 +71,41 @@ sdk::Ref<sdk::Device> ClDriver::open(const sdk::DeviceInfo& info, std::string_vi
   std::lock_guard<std::mutex> lock(mutex_);
   std::unique_ptr<Context>& context = contexts_[info.id];
   if (context) context->check_not_lost();
-  if (!context)
-    for (FoundDevice& device : find())
-      if (device.info.id == info.id)
-        context = std::make_unique<Context>(host(), *cl_, std::move(device), context_options_);
+  if (!context) {
+    std::vector<FoundDevice> all = find();
+    for (FoundDevice& device : all)
+      if (device.info.id == info.id) {
+        const cl_context shared = shared_context(all, device);
+        context =
+            std::make_unique<Context>(host(), *cl_, std::move(device), context_options_, shared);
+      }
+  }
   if (!context) throw sdk::Error(STRIA_NOT_FOUND, "device '" + info.id + "' is gone");
   return sdk::make<ClDevice>(*context, info);
+}
+
+cl_context ClDriver::shared_context(const std::vector<FoundDevice>& all,
+                                    const FoundDevice& device) {
+  if (!shares_contexts_) return nullptr;
+  cl_context& context = shared_[device.platform];
+  if (context) return context;
+  std::vector<cl_device_id> handles;
+  for (const FoundDevice& one : all)
+    if (one.platform == device.platform && one.info.available) handles.push_back(one.handle);
+  cl_int code = CL_SUCCESS;
+  context = cl_->clCreateContext(nullptr, static_cast<cl_uint>(handles.size()), handles.data(),
+                                 nullptr, nullptr, &code);
+  check(code, "clCreateContext of " + std::to_string(handles.size()) + " devices",
+        device.info.name);
+  return context;
+}
+
+ClDriver::~ClDriver() {
+  bool any_lost = false;  // what a driver whose device hangs does not come back from
+  for (const auto& [id, context] : contexts_) any_lost = any_lost || (context && context->lost());
+  contexts_.clear();
+  for (const auto& [platform, context] : shared_)
+    if (context && !any_lost) cl_->clReleaseContext(context);
 }
 
 ClDevice::ClDevice(Context& context, sdk::DeviceInfo info)
@@ -85,6 +117,10 @@ sdk::Ref<sdk::Compiler> ClDevice::create_compiler() { return sdk::make<ClCompile
 
 sdk::Ref<sdk::Executor> ClDevice::create_executor(std::string_view) {
   return sdk::make<ClExecutor>(context_);
+}
+
+bool ClDevice::reaches(const sdk::Device& peer) const {
+  return static_cast<const ClDevice&>(peer).context_.handle() == context_.handle();
 }
 
 sdk::Ref<sdk::Buffer> ClDevice::allocate(uint64_t bytes, std::string_view memory) {

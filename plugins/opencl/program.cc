@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "pocl_needs.h"
 #include "stria/base/cache_folder.h"
@@ -40,15 +42,28 @@ std::string log_of(const Context& context, cl_program program) {
 // What can be loaded again; "" if the driver does not give it.
 std::string binary_of(const Context& context, cl_program program) {
   const OpenCl& cl = context.cl();
-  size_t size = 0;
-  if (cl.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) !=
+  // One for each device of the driver's context, of which only ours was built.
+  cl_uint count = 0;
+  if (cl.clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof count, &count, nullptr) !=
           CL_SUCCESS ||
-      size == 0)
+      count == 0)
     return "";
-  std::string out(size, '\0');
-  auto* place = reinterpret_cast<unsigned char*>(out.data());
-  if (cl.clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof place, &place, nullptr) !=
-      CL_SUCCESS)
+  std::vector<cl_device_id> devices(count);
+  std::vector<size_t> sizes(count);
+  if (cl.clGetProgramInfo(program, CL_PROGRAM_DEVICES, count * sizeof devices[0], devices.data(),
+                          nullptr) != CL_SUCCESS ||
+      cl.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, count * sizeof sizes[0], sizes.data(),
+                          nullptr) != CL_SUCCESS)
+    return "";
+  const auto own = static_cast<size_t>(
+      std::find(devices.begin(), devices.end(), context.device().handle) - devices.begin());
+  if (own == count || sizes[own] == 0) return "";
+  std::string out(sizes[own], '\0');
+  // The driver writes no binary where the place for it is null.
+  std::vector<unsigned char*> places(count, nullptr);
+  places[own] = reinterpret_cast<unsigned char*>(out.data());
+  if (cl.clGetProgramInfo(program, CL_PROGRAM_BINARIES, count * sizeof places[0], places.data(),
+                          nullptr) != CL_SUCCESS)
     return "";
   return out;
 }

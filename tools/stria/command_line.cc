@@ -135,7 +135,8 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
     return used->parsed() && used->get_option("--device")->count() == 0;
   };
   std::vector<std::pair<std::string*, bool>> choices = {
-      {&run_options.device, left_out(run_app) && run_options.run_repro.empty()},
+      {&run_options.device,
+       left_out(run_app) && run_options.run_repro.empty() && run_options.devices.empty()},
       {&compile_options.device, left_out(compile_app) && compile_options.to != "tile"},
       {&pick_options.device, left_out(pick_app)},
       {&hw_options.device, false},

@@ -148,9 +148,15 @@ void define(CLI::App* app, DevicesOptions& options) {
   app->add_option("--clear-quarantine", options.clear_quarantine,
                   "let `auto` take these devices again at once, though they have failed; * is all")
       ->type_name("DEVICE");
+  CLI::Option* topology = app->add_flag(
+      "--topology", options.topology,
+      "open the devices (of --select, else all that are no simulation), and say how fast bytes "
+      "move between them and the host, and which way; what was measured is kept");
+  app->add_flag("--again", options.again, "measure again what was kept")->needs(topology);
   add_step_limit(app, options.step_limit_s);
   app->footer(std::string(kSelectors) +
               "\n\nExamples:\n  stria devices\n  stria devices --json\n"
+              "  stria devices --topology --select 'opencl, llvm_cpu'\n"
               "  stria devices --select 'opencl, vulkan, mem>=4G, !kind:software'\n"
               "  stria devices --clear-quarantine opencl:0");
 }
@@ -217,6 +223,13 @@ void define(CLI::App* app, RunOptions& options) {
       ->required();
   add_device(app, options.device);
   add_explain_device(app, options.explain_device);
+  app->add_option("--devices", options.devices,
+                  "all devices that the selectors keep, ';' between them: each runs a part of the "
+                  "program, of the batch or of the rows")
+      ->type_name("SEL[;SEL]…")
+      ->check([](const std::string& text) { return text.empty() ? "the selector is empty" : ""; })
+      ->excludes("--device")
+      ->excludes("--explain-device");
   add_inputs(app, options.in, "an input tensor; see Tensors below",
              "sizes (and type) of an input; NAME= is a scalar. Of an ONNX model also the size of "
              "an open dimension");
@@ -267,6 +280,7 @@ void define(CLI::App* app, RunOptions& options) {
       "or compiled for, hands the run to the next one that SEL leaves, with a line on stderr. One "
       "name\n"
       "alone, --set and --tune leave none: a failure there is the run's."
+      "\nWith --devices the run goes on without a device that fails, from the same inputs."
       "\n\nExamples:\n"
       "  stria run matmul.tile --device llvm_cpu --input A=a.npy --input B=b.npy --output C=c.npy\n"
       "  stria run matmul.tile --device reference --input A=random:1 --shape A=64,32 \\\n"
@@ -275,6 +289,7 @@ void define(CLI::App* app, RunOptions& options) {
       "  stria run edges.tile --device auto --input Photo=photo.png --output Edges=edges.png\n"
       "  stria run layer.tile --device llvm_cpu --input X=x.npy --input W=w.npy --const W "
       "--profile\n"
+      "  stria run batch.tile --devices 'opencl:0;opencl:1' --input X=x.npy --check=sample:100\n"
       "  stria run classifier.onnx --device auto --input image=photo.jpg --top-k 5 \\\n"
       "      --labels classes.txt --picture size=256 --picture crop=224 \\\n"
       "      --picture mean=0.485,0.456,0.406 --picture std=0.229,0.224,0.225");

@@ -49,11 +49,22 @@ OpenCl building_driver() {
     if (value) std::memcpy(value, kLog, sizeof kLog);
     return CL_SUCCESS;
   };
-  cl.clGetProgramInfo = [](auto, cl_program_info what, size_t, void* value, auto) -> cl_int {
-    if (what == CL_PROGRAM_BINARY_SIZES)
-      *static_cast<size_t*>(value) = 6;
-    else
-      std::memcpy(*static_cast<unsigned char**>(value), "binary", 6);
+  // The second device of a shared context is ours; for the first one nothing was built.
+  cl.clGetProgramInfo = [](auto, cl_program_info what, size_t size, void* value, auto) -> cl_int {
+    if (what == CL_PROGRAM_NUM_DEVICES) {
+      *static_cast<cl_uint*>(value) = 2;
+    } else if (size < 2 * sizeof(void*)) {
+      return CL_INVALID_VALUE;
+    } else if (what == CL_PROGRAM_DEVICES) {
+      static_cast<cl_device_id*>(value)[0] = nullptr;
+      static_cast<cl_device_id*>(value)[1] = some<cl_device_id>();
+    } else if (what == CL_PROGRAM_BINARY_SIZES) {
+      static_cast<size_t*>(value)[0] = 0;
+      static_cast<size_t*>(value)[1] = 6;
+    } else {
+      EXPECT_EQ(static_cast<unsigned char**>(value)[0], nullptr);
+      std::memcpy(static_cast<unsigned char**>(value)[1], "binary", 6);
+    }
     return CL_SUCCESS;
   };
   return cl;
@@ -80,6 +91,7 @@ class Programs : public ::testing::Test {
     const OpenCl cl = building_driver();
     FoundDevice found;
     found.info.name = device;
+    found.handle = some<cl_device_id>();
     found.may_have_half = device != "no half";
     Context context(host, cl, found);
     (void)calls.take();

@@ -15,6 +15,7 @@
 #include "stria/hal/guard/process_state.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/pick/device_selector.h"
+#include "stria/several/device_list.h"
 
 namespace stria::command {
 namespace {
@@ -107,6 +108,26 @@ Outcome open_runner(const std::string& selector, Compilation program, const Runn
   STRIA_OR_FAIL(runner, ExitCode::device,
                 Inside::runner(runtime, selector, std::move(program), options, picked));
   return Outcome();
+}
+
+Runtime runtime_for_devices(const std::string& list, double time_limit_s, unsigned threads) {
+  RuntimeOptions all = runtime_options(time_limit_s, threads), some = all;
+  bool isolated = true;
+  for (const std::string& one : split_device_list(list).value()) {
+    const DeviceSelector selector = parse_device_selector(one).value();
+    isolated = isolated && selector.isolated;
+    const std::vector<std::string> ids = selector.plugins();
+    // One that may be any plugin's needs all.
+    if (ids.empty()) some.only_plugins.assign(1, "");
+    if (!some.only_plugins.empty() && some.only_plugins[0].empty()) continue;
+    some.only_plugins.insert(some.only_plugins.end(), ids.begin(), ids.end());
+  }
+  if (some.only_plugins[0].empty()) some.only_plugins.clear();
+  all.isolate_plugins = some.isolate_plugins = isolated;
+  Runtime runtime(std::move(some));
+  if (runtime.plugins().empty()) runtime = Runtime(std::move(all));
+  opened() = Opened{runtime, "", hal::ProcessState::now(), isolated};
+  return runtime;
 }
 
 void take_device(const Device& device) {

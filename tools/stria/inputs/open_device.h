@@ -37,6 +37,10 @@ Outcome open_runner(const std::string& selector, Compilation program, const Runn
                     ProgramRunner& runner, double time_limit_s = 0, unsigned threads = 0,
                     Pick* picked = nullptr);
 
+// For a list of selectors with semicolons between, which has been checked: loads the plugins that
+// any of them means. take_device() must be told of each device that is opened.
+Runtime runtime_for_devices(const std::string& list, double time_limit_s = 0, unsigned threads = 0);
+
 // From here on it is this device's plugin that works, crashes or changes the process.
 void take_device(const Device& device);
 

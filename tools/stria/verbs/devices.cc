@@ -17,6 +17,7 @@
 #include "stria/runtime/host/quarantine_file.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/pick/device_selector.h"
+#include "verbs/topology.h"
 
 namespace stria::command {
 namespace {
@@ -247,6 +248,7 @@ Outcome list_devices(const DevicesOptions& options) {
 }  // namespace
 
 Outcome devices(const DevicesOptions& options) {
+  if (options.topology) return show_topology(options);
   if (options.select.empty()) return list_devices(options);
   STRIA_OR_FAIL(const DeviceSelector selector, ExitCode::usage,
                 parse_device_selector(options.select));

@@ -17,6 +17,8 @@ struct DevicesOptions {
   std::string select;     // a selector; empty: list them all
   // Names or patterns of devices whose quarantine ends before they are listed; empty: none does.
   std::string clear_quarantine;
+  bool topology = false;  // rates of moves between those that are opened
+  bool again = false;     // what was measured and kept is measured again
   double step_limit_s = std::chrono::duration<double>(hal::kTimeLimit).count();  // of a plugin
 };
 Outcome devices(const DevicesOptions& options);

@@ -30,6 +30,7 @@
 #include "stria/runtime/kernel_check.h"
 #include "timed_runs.h"
 #include "top_k.h"
+#include "verbs/run_several.h"
 
 namespace stria::command {
 namespace {
@@ -49,7 +50,8 @@ struct Request {
 };
 
 Outcome parse_request(const RunOptions& options, Request& request) {
-  STRIA_FAIL_IF(check_selector(options.device, options.settings.empty()));
+  STRIA_FAIL_IF(options.devices.empty() ? check_selector(options.device, options.settings.empty())
+                                        : check_devices(options));
   STRIA_OR_FAIL(request.given, ExitCode::usage, parse_inputs(options.in));
   request.program = options.program;
   STRIA_OR_FAIL(request.outputs, ExitCode::usage,
@@ -212,6 +214,35 @@ Status run_on(const Device& device, const Executable& executable, const RunOptio
   return Status();
 }
 
+// Compares, writes and shows the results, as asked for.
+Outcome give_results(const RunOptions& options, const Request& request, const Program& program,
+                     const Compilation& compilation, const std::vector<HostTensor>& inputs,
+                     const std::vector<HostTensor>& results, const std::vector<bool>& labelled) {
+  // A result that is wrong is not written; what was asked for as a file is not shown as well.
+  Outcome checked;
+  if (request.check.wanted) checked = check_results(compilation, inputs, results, request.check);
+  if (checked.ok()) {
+    std::vector<FileText> files;
+    for (const NamedValue& output : request.outputs) {
+      STRIA_OR_FAIL(FileText file, ExitCode::program,
+                    format_tensor(output.value, results[program.find_output(output.name).value()]));
+      files.push_back(std::move(file));
+    }
+    STRIA_FAIL_IF_ERROR(ExitCode::program, write_files(files));
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::string& name = program.outputs()[i];
+    if (options.top_k > 0 && classes_of(results[i].sizes()) > 1)
+      std::printf("%s\n", describe_top_k(name, results[i], options.top_k,
+                                         labelled[i] ? &request.labels : nullptr)
+                              .c_str());
+    else if (request.outputs.empty())
+      std::printf("%s\n", describe_tensor(name, results[i]).c_str());
+  }
+  std::fflush(stdout);
+  return checked;
+}
+
 Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   Request request;
   STRIA_FAIL_IF(parse_request(options, request));
@@ -253,6 +284,14 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   std::vector<bool> labelled;
   STRIA_FAIL_IF(match_results(program, generic.bound, request.labels, labelled));
 
+  if (!options.devices.empty()) {
+    Compilation checked = generic;
+    SeveralResults several;
+    STRIA_FAIL_IF(run_on_several(options, program, std::move(generic), how, in.tensors, several));
+    STRIA_FAIL_IF(check_process());
+    checked.flushed = several.flushed;
+    return give_results(options, request, program, checked, in.tensors, several.outputs, labelled);
+  }
   // What is set or tuned is the chosen device's: no other one could go on.
   if (how.tune > 0 && !device.valid()) STRIA_FAIL_IF(open(&generic));
   const tile::BoundProgram bound = generic.bound;
@@ -298,33 +337,10 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
     STRIA_FAIL_IF(compared);
   }
   const Executable& executable = ran->executable;
-  const std::vector<HostTensor>& results = ran->results;
   const Profile& profile = ran->profile;
-
-  // A result that is wrong is not written; what was asked for as a file is not shown as well.
-  Outcome checked;
-  if (request.check.wanted) {
-    checked = check_results(Inside::compilation(executable), in.tensors, results, request.check);
-    keep_verdict(checked);
-  }
-  if (checked.ok()) {
-    std::vector<FileText> files;
-    for (const NamedValue& output : request.outputs) {
-      STRIA_OR_FAIL(FileText file, ExitCode::program,
-                    format_tensor(output.value, results[program.find_output(output.name).value()]));
-      files.push_back(std::move(file));
-    }
-    STRIA_FAIL_IF_ERROR(ExitCode::program, write_files(files));
-  }
-  for (size_t i = 0; i < results.size(); ++i) {
-    const std::string& name = executable.outputs()[i].name;
-    if (options.top_k > 0 && classes_of(results[i].sizes()) > 1)
-      std::printf("%s\n", describe_top_k(name, results[i], options.top_k,
-                                         labelled[i] ? &request.labels : nullptr)
-                              .c_str());
-    else if (request.outputs.empty())
-      std::printf("%s\n", describe_tensor(name, results[i]).c_str());
-  }
+  const Outcome checked = give_results(options, request, program, Inside::compilation(executable),
+                                       in.tensors, ran->results, labelled);
+  if (request.check.wanted) keep_verdict(checked);
   if (options.profile)
     std::printf(
         "%s%s\n",

@@ -18,6 +18,7 @@ struct RunOptions {
   std::string function;
   std::string device;
   bool explain_device = false;
+  std::string devices;  // selectors with semicolons between; empty: one device
   InputTexts in;
   std::vector<std::string> outputs;  // NAME=FILE
   std::string check;                 // "", "all" or "sample:N"
