@@ -15,6 +15,7 @@
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/fuse/fuse_blocks.h"
 #include "stria/passes/fuse/fusion_plan.h"
+#include "stria/rewrite/index_role.h"
 #include "stria/rewrite/kernel_memo.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
@@ -56,6 +57,7 @@ struct Row {
   size_t first = 0, last = 0;
   std::vector<std::vector<std::string>> common;  // by kernel and common index: its own name
   std::vector<int64_t> ranges;
+  bool sums = false;  // the last kernel sums over some of these
 };
 
 class Chainer {
@@ -118,8 +120,14 @@ class Chainer {
       for (size_t k = next.first; k <= next.last; ++k)
         kernels.push_back({block(k), ways_of(k), next.common[k - first]});
       context_.matched();
-      const std::optional<cost::ChainChoice>& choice = best_chain(next, kernels, tensors);
-      if (!choice) continue;
+      const double below = options_.at_most * rough_apart(next, tensors);
+      const std::optional<cost::ChainChoice>& choice = best_chain(next, kernels, tensors, below);
+      if (!choice) {
+        context_.note(fmt::format("{} and {} more: no tiles of {} take less than {:.0f}",
+                                  block(first)->name, next.last - first,
+                                  next.last == first ? "it" : "them", below));
+        continue;
+      }
       const double apart = time_apart(next, choice->cycles, rows.size() == 1);
       context_.note(fmt::format("{} and {} more: {}, apart {:.0f}", block(first)->name,
                                 next.last - first, cost::to_string(*choice), apart));
@@ -149,10 +157,11 @@ class Chainer {
            !reaches_beyond(*kernel);
   }
 
-  // The rows of two kernels and more that begin with this one.
+  // The rows of kernels that begin with this one.
   std::vector<Row> rows_from(size_t first) {
     std::vector<Row> out;
     if (!may_be_in(first)) return out;
+    if (std::optional<Row> one = row_of_one(first)) out.push_back(*std::move(one));
     std::optional<FusionParent> of;
     Block all;
     Row row{first, first, {}, {}};
@@ -164,6 +173,9 @@ class Chainer {
       products += is_product(*block(k));
       const Block* next = block(k);
       const Block& before = k == first + 1 ? *block(first) : all;
+      // What sums over a common index ends the row, since others need the sums whole.
+      if (std::optional<Row> sums = summing(row, before, *next, k, of ? *of : *of_))
+        out.push_back(*std::move(sums));
       const FusionPlan plan = plan_fusion(before, *next, of ? *of : *of_, {});
       if (plan.tensor.empty() || plan.refusal || !is_plain(plan, before, *next)) break;
       if (!add(row, plan)) break;
@@ -173,9 +185,49 @@ class Chainer {
       of->fusing(before, *next);
       all = fuse_blocks(before, *next, *of, local, shape).block;
       row.last = k;
-      out.push_back(row);
+      // With its sums the row has all tiles of the row without, and more.
+      if (out.empty() || out.back().last != k) out.push_back(row);
     }
     return out;
+  }
+
+  // A product by itself: in two loops, of which the outer one brings an operand for all points of
+  // the other.
+  std::optional<Row> row_of_one(size_t k) const {
+    const Block& kernel = *block(k);
+    if (!is_product(kernel) || why_points_do_not_commute(kernel, of_->names())) return std::nullopt;
+    Row out{k, k, {{}}, {}};
+    for (const IndexRole& role : index_roles(kernel)) {
+      if (role.kind != IndexKind::output || kernel.find_index(role.name)->affine) continue;
+      out.common[0].push_back(role.name);
+      out.ranges.push_back(role.range);
+    }
+    if (out.ranges.size() < 2) return std::nullopt;
+    return out;
+  }
+
+  // The row and this kernel, which sums over a common index; nullopt if it does not.
+  static std::optional<Row> summing(Row row, const Block& before, const Block& next, size_t k,
+                                    const FusionParent& of) {
+    const FusionPlan plan = plan_fusion(before, next, of, {true});
+    if (plan.tensor.empty() || plan.refusal || !is_plain(plan, before, next)) return std::nullopt;
+    const std::vector<IndexRole> roles = index_roles(next);
+    const auto is_sum = [&](const FusedIndex& index) {
+      return std::any_of(roles.begin(), roles.end(), [&](const IndexRole& role) {
+        return role.name == index.name && role.kind == IndexKind::reduction;
+      });
+    };
+    if (std::none_of(plan.indices.begin(), plan.indices.end(), is_sum) || !add(row, plan))
+      return std::nullopt;
+    // An index that a kernel before does not share may have been the only one.
+    const std::vector<std::string>& own = row.common.back();
+    if (std::none_of(plan.indices.begin(), plan.indices.end(), [&](const FusedIndex& index) {
+          return is_sum(index) && std::find(own.begin(), own.end(), index.name) != own.end();
+        }))
+      return std::nullopt;
+    row.last = k;
+    row.sums = true;
+    return row;
   }
 
   // Do points of both meet one by one, without borders?
@@ -223,8 +275,10 @@ class Chainer {
     return !row.ranges.empty();
   }
 
-  // Units of one kind gain nothing from each other, unless what is between kernels has no room.
+  // Units of one kind gain nothing from each other, unless what is between kernels has no room. A
+  // kernel by itself may gain from a second loop.
   bool may_gain(const Row& row) const {
+    if (row.first == row.last) return true;
     std::set<bool> kinds;
     for (size_t k = row.first; k <= row.last; ++k) kinds.insert(is_product(*block(k)));
     return kinds.size() > 1;
@@ -274,7 +328,8 @@ class Chainer {
 
   const std::optional<cost::ChainChoice>& best_chain(const Row& row,
                                                      const std::vector<cost::ChainKernel>& kernels,
-                                                     const cost::ChainTensors& tensors) {
+                                                     const cost::ChainTensors& tensors,
+                                                     double below) {
     KnownRow key;
     std::map<std::string, std::pair<size_t, size_t>> first;
     key.common = row.common;
@@ -290,14 +345,25 @@ class Chainer {
     }
     for (const auto& [known, choice] : rows_)
       if (known == key) return choice;
-    return rows_.emplace_back(std::move(key), cost::best_chain(kernels, row.ranges, tensors))
+    return rows_.emplace_back(std::move(key), cost::best_chain(kernels, row.ranges, tensors, below))
         .second;
+  }
+
+  // The cost of all kernels by themselves, from short searches.
+  double rough_apart(const Row& row, const cost::ChainTensors& tensors) {
+    double out = 0;
+    for (size_t k = row.first; k <= row.last; ++k) {
+      double& cost = alone_[known(k)].rough;
+      if (cost == 0) cost = cost::best_alone(*block(k), *ways_of(k), tensors, true);
+      out += cost;
+    }
+    return out;
   }
 
   // The cost of all kernels by themselves; a rough one, if that is below `together` already. A
   // bound of it, if that is clear and the row is `alone`: there is no other to compare it with.
   double time_apart(const Row& row, double together, bool alone) {
-    double least = 0, rough = 0, best = 0;
+    double least = 0, best = 0;
     const cost::ChainTensors tensors = tensors_of(row);
     for (size_t k = row.first; k <= row.last && alone; ++k) {
       std::optional<double>& cost = alone_[known(k)].least;
@@ -305,11 +371,7 @@ class Chainer {
       least += *cost;
     }
     if (together < options_.at_most * least) return least;
-    for (size_t k = row.first; k <= row.last; ++k) {
-      double& cost = alone_[known(k)].rough;
-      if (cost == 0) cost = cost::best_alone(*block(k), *ways_of(k), tensors, true);
-      rough += cost;
-    }
+    const double rough = rough_apart(row, tensors);
     if (options_.at_most * rough <= together || (alone && together < kRough * rough)) return rough;
     if (!std::isfinite(rough)) return rough;
     // Of kernels that are not searched yet, the rough cost counts.
@@ -343,13 +405,18 @@ class Chainer {
       for (size_t c = 0; c < choice.tile.size(); ++c)
         if (choice.tile[c] < row.ranges[c]) tile[own[c]] = choice.tile[c];
       split_block(next, tile);
-      dress(*next.stmts[0].block(), k, *choice.ways[k - row.first]);
+      Block* inner = next.stmts[0].block();
+      if (k == row.first && choice.step > 0) inner = &split_sum(*inner, choice);
+      dress(*inner, k, *choice.ways[k - row.first]);
       names = own;
       if (!all) {
         all = std::move(next);
+        // A chain is no product any more.
+        all->tags = {};
+        all->tags.set(stripe::tag::kKernel);
         continue;
       }
-      FusionPlan plan = plan_fusion(*all, next, of, {});
+      FusionPlan plan = plan_fusion(*all, next, of, {row.sums && k == row.last});
       if (plan.tensor.empty() || plan.refusal || plan.indices.size() != cut ||
           !is_plain(plan, *all, next)) {
         context_.skipped(block(k)->name, plan.refusal ? plan.refusal.reason()
@@ -366,6 +433,14 @@ class Chainer {
     of_.emplace(of);
     inside_.insert(inside.begin(), inside.end());
     return all;
+  }
+
+  // Makes a loop over the steps of a sum; the tile inside it.
+  static Block& split_sum(Block& steps, const cost::ChainChoice& choice) {
+    split_block(steps, {{choice.sum, choice.step}});
+    steps.tags.set(stripe::tag::kSteps);
+    if (choice.steps_under_way > 1) steps.tags.set(stripe::tag::kPipeline, choice.steps_under_way);
+    return *steps.stmts[0].block();
   }
 
   // Tags and unit of a tile.
