@@ -55,6 +55,7 @@ struct Ways {
 // A row of kernels and what they have in common.
 struct Row {
   size_t first = 0, last = 0;
+  size_t tail = 0;  // what may be fused with the last kernel instead, else the last kernel
   std::vector<std::vector<std::string>> common;  // by kernel and common index: its own name
   std::vector<int64_t> ranges;
   bool sums = false;  // the last kernel sums over some of these
@@ -114,13 +115,18 @@ class Chainer {
     cost::ChainChoice chosen;
     std::vector<Row> rows = rows_from(first);
     std::erase_if(rows, [&](const Row& next) { return !may_gain(next); });
+    for (Row& next : rows) next.tail = next.last + (fused_with_next(next.last) ? 1 : 0);
     for (Row& next : rows) {
       const cost::ChainTensors tensors = tensors_of(next);
       std::vector<cost::ChainKernel> kernels;
       for (size_t k = next.first; k <= next.last; ++k)
         kernels.push_back({block(k), ways_of(k), next.common[k - first]});
       context_.matched();
-      const double below = options_.at_most * rough_apart(next, tensors);
+      // What follows the last kernel runs by itself if it is not fused with it.
+      double tail = 0;
+      if (next.tail > next.last)
+        tail = cost_of(known(next.tail), *block(next.tail), tensors_of(next), How::best);
+      const double below = options_.at_most * apart(next, tensors_of(next), How::rough) - tail;
       const std::optional<cost::ChainChoice>& choice = best_chain(next, kernels, tensors, below);
       if (!choice) {
         context_.note(fmt::format("{} and {} more: no tiles of {} take less than {:.0f}",
@@ -128,12 +134,13 @@ class Chainer {
                                   next.last == first ? "it" : "them", below));
         continue;
       }
-      const double apart = time_apart(next, choice->cycles, rows.size() == 1);
+      const double together = choice->cycles + tail;
+      const double apart = time_apart(next, together, rows.size() == 1);
       context_.note(fmt::format("{} and {} more: {}, apart {:.0f}", block(first)->name,
                                 next.last - first, cost::to_string(*choice), apart));
-      if (choice->cycles >= options_.at_most * apart) continue;
-      if (row && apart - choice->cycles <= gain + kMore * choice->cycles) continue;
-      gain = apart - choice->cycles;
+      if (together >= options_.at_most * apart) continue;
+      if (row && apart - together <= gain + kMore * together) continue;
+      gain = apart - together;
       row = std::move(next);
       chosen = *choice;
     }
@@ -161,10 +168,12 @@ class Chainer {
   std::vector<Row> rows_from(size_t first) {
     std::vector<Row> out;
     if (!may_be_in(first)) return out;
-    if (std::optional<Row> one = row_of_one(first)) out.push_back(*std::move(one));
+    if (options_.rows != "several")
+      if (std::optional<Row> one = row_of_one(first)) out.push_back(*std::move(one));
+    if (options_.rows == "one") return out;
     std::optional<FusionParent> of;
     Block all;
-    Row row{first, first, {}, {}};
+    Row row{first, first, first, {}, {}};
     int products = is_product(*block(first));
     for (size_t k = first + 1; k < parent_.stmts.size() && k - first < kMostKernels; ++k) {
       if (!may_be_in(k)) break;
@@ -196,7 +205,7 @@ class Chainer {
   std::optional<Row> row_of_one(size_t k) const {
     const Block& kernel = *block(k);
     if (!is_product(kernel) || why_points_do_not_commute(kernel, of_->names())) return std::nullopt;
-    Row out{k, k, {{}}, {}};
+    Row out{k, k, k, {{}}, {}};
     for (const IndexRole& role : index_roles(kernel)) {
       if (role.kind != IndexKind::output || kernel.find_index(role.name)->affine) continue;
       out.common[0].push_back(role.name);
@@ -287,10 +296,11 @@ class Chainer {
   cost::ChainTensors tensors_of(const Row& row) const {
     cost::ChainTensors out;
     std::map<std::string, int64_t> users;
-    for (size_t k = row.first; k <= row.last; ++k) {
+    for (size_t k = row.first; k <= row.tail; ++k) {
       std::set<std::string> seen;
       for (const Refinement& view : block(k)->refs)
-        if (view.dir != RefDir::none && seen.insert(view.from).second) ++users[view.from];
+        if (view.dir != RefDir::none && seen.insert(view.from).second)
+          users[view.from] += k <= row.last;
     }
     for (const auto& [name, count] : users) {
       const Refinement* ref = of_->find(name);
@@ -306,10 +316,13 @@ class Chainer {
   // Which of `alone_` the kernel is.
   size_t known(size_t k) {
     size_t& at = known_at_[k];
-    if (at < kUnknown) return at;
-    Alone next{nameless(*block(k)), is_product(*block(k)), {}};
+    if (at == kUnknown) at = known(*block(k), is_product(*block(k)));
+    return at;
+  }
+  size_t known(const Block& kernel, bool product) {
+    Alone next{nameless(kernel), product, {}};
     next.form.location = {};
-    for (const Refinement& view : block(k)->refs) {
+    for (const Refinement& view : kernel.refs) {
       const Refinement* ref = view.dir == RefDir::none ? nullptr : of_->find(view.from);
       if (ref)
         next.tensors.emplace_back(ref->shape.element_count() * byte_size(ref->shape.type),
@@ -319,11 +332,54 @@ class Chainer {
     for (auto [it, end] = by_hash_.equal_range(hash); it != end; ++it)
       if (const Alone& old = alone_[it->second];
           old.product == next.product && old.tensors == next.tensors && old.form == next.form)
-        return at = it->second;
+        return it->second;
     by_hash_.emplace(hash, alone_.size());
-    at = alone_.size();
     alone_.push_back(std::move(next));
-    return at;
+    return alone_.size() - 1;
+  }
+
+  // The product and the kernel after it as a later step would fuse them; null if it would not.
+  const Block* fused_with_next(size_t k) {
+    auto [at, added] = fused_.try_emplace(k);
+    std::optional<Block>& out = at->second;
+    if (added) out = fuse_with_next(k);
+    return out ? &*out : nullptr;
+  }
+  std::optional<Block> fuse_with_next(size_t k) const {
+    if (options_.fused_reqs.empty() || k + 1 >= parent_.stmts.size()) return std::nullopt;
+    const Block *a = block(k), *b = block(k + 1);
+    if (!a || !b || !is_product(*a) || !b->tags.has_all(options_.fused_reqs)) return std::nullopt;
+    FusionPlan plan = plan_fusion(*a, *b, *of_, {});
+    if (plan.tensor.empty() || plan.refusal) return std::nullopt;
+    const FusionShape shape = shape_of(plan);
+    return fuse_blocks(*a, *b, *of_, plan, shape).block;
+  }
+
+  // What kernels cost by themselves, or fused where that costs less. `row` with what may be fused
+  // with its last kernel.
+  enum class How { least, rough, best };
+  double apart(const Row& row, const cost::ChainTensors& tensors, How how) {
+    double before = 0, out = 0;  // of the kernels before the last one, and of all
+    for (size_t k = row.first; k <= row.tail; ++k) {
+      double next = out + cost_of(known(k), *block(k), tensors, how);
+      if (k > row.first)
+        if (const Block* both = fused_with_next(k - 1))
+          next = std::min(next, before + cost_of(known(*both, true), *both, tensors, how));
+      before = out;
+      out = next;
+    }
+    return out;
+  }
+  double cost_of(size_t kernel, const Block& form, const cost::ChainTensors& tensors, How how) {
+    const std::vector<cost::ChainWay>& ways = alone_[kernel].product ? ways_.products : ways_.rest;
+    Alone& of = alone_[kernel];
+    if (how == How::least) {
+      if (!of.least) of.least = cost::least_alone(form, ways, tensors);
+      return *of.least;
+    }
+    double& cost = how == How::rough ? of.rough : of.best;
+    if (cost == 0) cost = cost::best_alone(form, ways, tensors, how == How::rough);
+    return cost;
   }
 
   const std::optional<cost::ChainChoice>& best_chain(const Row& row,
@@ -349,45 +405,18 @@ class Chainer {
         .second;
   }
 
-  // The cost of all kernels by themselves, from short searches.
-  double rough_apart(const Row& row, const cost::ChainTensors& tensors) {
-    double out = 0;
-    for (size_t k = row.first; k <= row.last; ++k) {
-      double& cost = alone_[known(k)].rough;
-      if (cost == 0) cost = cost::best_alone(*block(k), *ways_of(k), tensors, true);
-      out += cost;
-    }
-    return out;
-  }
-
-  // The cost of all kernels by themselves; a rough one, if that is below `together` already. A
+  // The cost of all kernels without the chain; a rough one, if that is below `together` already. A
   // bound of it, if that is clear and the row is `alone`: there is no other to compare it with.
   double time_apart(const Row& row, double together, bool alone) {
-    double least = 0, best = 0;
     const cost::ChainTensors tensors = tensors_of(row);
-    for (size_t k = row.first; k <= row.last && alone; ++k) {
-      std::optional<double>& cost = alone_[known(k)].least;
-      if (!cost) cost = cost::least_alone(*block(k), *ways_of(k), tensors);
-      least += *cost;
+    if (alone) {
+      const double least = apart(row, tensors, How::least);
+      if (together < options_.at_most * least) return least;
     }
-    if (together < options_.at_most * least) return least;
-    const double rough = rough_apart(row, tensors);
+    const double rough = apart(row, tensors, How::rough);
     if (options_.at_most * rough <= together || (alone && together < kRough * rough)) return rough;
     if (!std::isfinite(rough)) return rough;
-    // Of kernels that are not searched yet, the rough cost counts.
-    best = rough;
-    for (size_t k = row.first; k <= row.last; ++k) {
-      Alone& kernel = alone_[known(k)];
-      best -= kernel.rough;
-      const double enough = together / options_.at_most - best;
-      const double cost = kernel.best > 0
-                              ? kernel.best
-                              : cost::best_alone(*block(k), *ways_of(k), tensors, false, enough);
-      best += cost;
-      if (cost <= enough) return best;  // the search may have ended early
-      kernel.best = cost;
-    }
-    return best;
+    return apart(row, tensors, How::best);
   }
 
   // Cuts the kernels into the tiles and fuses them; nullopt if they do not meet as they should.
@@ -487,6 +516,7 @@ class Chainer {
   const ChainKernelsOptions& options_;
   const Ways& ways_;
   PassContext& context_;
+  std::map<size_t, std::optional<Block>> fused_;  // by position of the product
   static constexpr size_t kUnknown = std::numeric_limits<size_t>::max();
   std::vector<size_t> known_at_;  // by statement: position in `alone_`
   std::vector<Alone> alone_;
@@ -521,6 +551,12 @@ void describe(ChainKernelsOptions& options, OptionFields& fields) {
               "another one, for products for which it takes less time; \"\" = none",
               WhenEmpty::none);
   fields.unit("rest", options.rest, "execution unit of all other kernels");
+  fields.add("rows", options.rows,
+             "kernels of a chain: \"several\", \"one\" product in two loops, or \"all\" of these",
+             {"all", "several", "one"});
+  fields.tags("fused_reqs", options.fused_reqs,
+              "tags of kernels that a later step fuses with the product before them where that "
+              "costs less; none: there is no such step");
   fields.unit("memory", options.memory, "memory unit that tiles are in");
   fields.unit("global", options.global, "memory unit that tensors come from");
   fields.unit("transfer", options.transfer, "transfer unit that copies tiles");

@@ -46,7 +46,10 @@ struct ChainKernelsOptions {
   std::string global;                               // memory that tensors come from
   std::string transfer;                             // copies between the two
   int64_t banks = 1;                                // instances of `memory`
-  double at_most = 0.95;               // the cost of a chain over that of its kernels by themselves
+  double at_most = 0.95;     // the cost of a chain over that of its kernels by themselves
+  std::string rows = "all";  // "several" kernels, "one", or "all" of these
+  std::vector<std::string>
+      fused_reqs;                      // tags of what a later step may fuse with products; none: no
   std::vector<std::string> fused_set;  // tags of a chain
   std::vector<std::string> products_set;  // tags of tiles of products
   std::vector<std::string> rest_set;      // of all other tiles
