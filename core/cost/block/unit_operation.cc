@@ -82,8 +82,8 @@ OperandUse::OperandUse(const ExecutionUnit& unit, const BlockWork& work,
   if (!unit.systolic) return;
   bool any = false;
   for (const Product& product : work.products) {
-    sides_.push_back({product.first == ref.into, product.second == ref.into,
-                      product.result == ref.into});
+    sides_.push_back(
+        {product.first == ref.into, product.second == ref.into, product.result == ref.into});
     any |= sides_.back().first || sides_.back().second || sides_.back().result;
   }
   if (!any) sides_.clear();

@@ -17,6 +17,8 @@ using stripe::Refinement;
 constexpr double kNone = std::numeric_limits<double>::infinity();
 // Points of a loop that are under way: more than there are kinds of units find nothing to do.
 constexpr int64_t kMostUnderWay = 4;
+// Parts of an index that are looked at if they are not even.
+constexpr int64_t kMostParts = 64;
 // Sizes of the steps of a sum that are looked at.
 constexpr int kMostSteps = 4;
 
@@ -98,6 +100,7 @@ class Chain {
     std::vector<int64_t> tile(ranges_.size(), 1);
     look_at_sizes(tile, 0);
     if (best_.tile.empty()) return std::nullopt;
+    refine();
     if (best_.step > 0) best_.sum = sum_->name;
     return best_;
   }
@@ -174,6 +177,10 @@ class Chain {
       }
       return;
     }
+    look_at_tile(tile);
+  }
+
+  void look_at_tile(const std::vector<int64_t>& tile) {
     if (tile == ranges_) return;
     std::vector<std::vector<bool>> loops;  // one loop, or two
     loops.emplace_back(tile.size(), true);
@@ -190,6 +197,24 @@ class Chain {
     int looked_at = 0;
     for (size_t n = steps.size() - 1; n-- > 0 && looked_at < kMostSteps;)
       looked_at += look_at_loops({tile, {}, steps[n]}, {loops[0]});
+  }
+
+  // Parts that are not even, index by index, as long as they take less time.
+  void refine() {
+    double before = kNone;
+    while (best_.cycles < before) {
+      before = best_.cycles;
+      for (size_t c = 0; c < ranges_.size(); ++c) {
+        std::vector<int64_t> tile = best_.tile;
+        const int64_t most = std::min(kMostParts, ranges_[c]);
+        for (int64_t parts = 1; parts <= most; ++parts) {
+          const int64_t size = ceil_div(ranges_[c], parts);
+          if (ranges_[c] % size == 0 || size == tile[c]) continue;
+          tile[c] = size;
+          look_at_tile(tile);
+        }
+      }
+    }
   }
 
   // False: nothing of the tile is worth looking at, or it has no room.

@@ -36,15 +36,13 @@ class Cuts {
   Time time_of(const std::vector<int64_t>& tiles, int64_t parts) {
     for (size_t n = 0; n < along_.size(); ++n) part_[along_[n]] = tiles[n];
     const BlockWork& work = shape_.work(part_);
-    const Result<double> cycles = operation_cycles(*on_.unit, work);
     const auto rounds = static_cast<double>(ceil_div(parts, on_.instances));
     Time out;
-    out.computes =
-        rounds * (on_.unit->overhead_cycles + std::ceil(cycles.value() - 1e-9)) * on_.unit_cycle;
+    out.computes = rounds * (on_.unit->overhead_cycles + std::ceil(on_.pace->cycles(work) - 1e-9)) *
+                   on_.unit_cycle;
     std::array<double, kPortUses> bytes{};
-    for (size_t v = 0; v < views_.refs.size(); ++v) {
-      const OperandBytes moved =
-          operand_bytes(*on_.unit, work, views_.refs[v], shape_.footprint(v, part_));
+    for (size_t v = 0; v < views_.uses.size(); ++v) {
+      const OperandBytes moved = views_.uses[v].bytes(work, shape_.footprint(v, part_));
       const auto add = [&](PortUse use, double more) {
         if (const int port = on_.ports->port_of[static_cast<size_t>(use)]; port >= 0)
           bytes[static_cast<size_t>(port)] += more;
@@ -93,12 +91,12 @@ class Cuts {
 
 }  // namespace
 
-SpreadViews spread_views(const stripe::Block& block) {
+SpreadViews spread_views(const stripe::Block& block, const ExecutionUnit& unit) {
   SpreadViews out;
   const BlockWork work = work_of(block);
   for (const stripe::Refinement& ref : block.refs) {
     if (ref.dir == stripe::RefDir::none) continue;
-    out.refs.push_back(ref);
+    out.uses.emplace_back(unit, work, ref);
     out.read_uses.push_back(read_use(work, block, ref));
   }
   return out;

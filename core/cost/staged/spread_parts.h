@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "stria/cost/block/operation_pace.h"
 #include "stria/cost/block/part_choice.h"
 #include "stria/cost/block/tile.h"
-#include "stria/cost/block/unit_operation.h"
 #include "stria/cost/staged/kernel_shape.h"
 #include "stria/cost/staged/staged_rates.h"
 #include "stria/stripe/block.h"
@@ -20,7 +20,8 @@
 namespace stria::cost {
 
 struct SpreadUnit {
-  const ExecutionUnit* unit = nullptr;  // borrowed, as the ports are
+  const ExecutionUnit* unit = nullptr;  // borrowed, as the other two are
+  const OperationPace* pace = nullptr;  // of it at the block
   const ScratchpadPorts* ports = nullptr;
   double unit_cycle = 1;  // in cycles of the model's clock
   int64_t instances = 1;
@@ -29,10 +30,10 @@ struct SpreadUnit {
 
 // The views of a kernel, in the order of `shape`.
 struct SpreadViews {
-  std::vector<stripe::Refinement> refs;
+  std::vector<OperandUse> uses;
   std::vector<PortUse> read_uses;
 };
-SpreadViews spread_views(const stripe::Block& block);
+SpreadViews spread_views(const stripe::Block& block, const ExecutionUnit& unit);
 
 // The cut of `tile` along these of its indices, in even parts; `tiles` of the answer has a size for
 // each of them. choose_parts(), unless its operands move for longer than the unit works, and a cut

@@ -31,7 +31,7 @@ StagedKernel::StagedKernel(const stripe::Block& block, std::vector<StagedTensor>
                            const StagedRates& rates)
     : tiled_(tiled_block(block)),
       shape_(block, positions(block, tiled_)),
-      views_(spread_views(block)),
+      views_(spread_views(block, *rates.unit)),
       tensors_(std::move(tensors)),
       rates_(&rates) {
   std::vector<size_t> by_size(tensors_.size());
@@ -73,6 +73,7 @@ Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
                               static_cast<double>(array->rows * array->columns);
     work.products.clear();
   }
+  STRIA_ASSIGN(out.pace_, OperationPace::of(*rates.unit, work_of(block)));
   STRIA_ASSIGN(const double rest, operation_cycles(*rates.unit, work));
   out.least_operation_ += rest;
   std::vector<double> moved;
@@ -216,7 +217,7 @@ const StagedKernel::TileWork& StagedKernel::work(const Tile& tile,
     const auto instances = static_cast<int64_t>(rates_->instances);
     const PartChoice cut =
         spread_parts(shape_, views_, tile, outputs_,
-                     {rates_->unit, rates_, rates_->unit_cycle, instances, rates_->banks});
+                     {rates_->unit, &pace_, rates_, rates_->unit_cycle, instances, rates_->banks});
     for (size_t n = 0; n < outputs_.size(); ++n) part[outputs_[n]] = cut.tiles[n];
     out.parts = static_cast<double>(cut.parts);
     out.rounds = static_cast<double>(ceil_div(cut.parts, instances));
@@ -226,8 +227,7 @@ const StagedKernel::TileWork& StagedKernel::work(const Tile& tile,
   std::vector<int64_t> packed;
   const BlockWork& work = shape_.work(part);
   for (size_t v = 0; v < moves.size(); ++v) {
-    out.bytes.push_back(
-        operand_bytes(*rates_->unit, work, views_.refs[v], shape_.footprint(v, part)));
+    out.bytes.push_back(views_.uses[v].bytes(work, shape_.footprint(v, part)));
     if (rates_->port_banks <= 1) continue;
     const auto conflicts = [&](int64_t stride_bytes) {
       return bank_conflicts(stride_bytes, rates_->port_banks, rates_->port_bank_bytes);
@@ -237,8 +237,7 @@ const StagedKernel::TileWork& StagedKernel::work(const Tile& tile,
     shape_.packed_strides(v, tile, packed);
     out.in_part[v] = conflicts(shape_.inner_stride(v, part, packed));
   }
-  const Result<double> cycles = operation_cycles(*rates_->unit, work);
-  out.computes = std::ceil(cycles.value() - 1e-9) * rates_->unit_cycle;
+  out.computes = std::ceil(pace_.cycles(work) - 1e-9) * rates_->unit_cycle;
   return out;
 }
 

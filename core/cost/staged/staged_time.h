@@ -49,6 +49,7 @@
 
 #include "stria/base/status.h"
 #include "stria/cost/block/block_work.h"
+#include "stria/cost/block/operation_pace.h"
 #include "stria/cost/block/tiled_block.h"
 #include "stria/cost/block/unit_operation.h"
 #include "stria/cost/search/tile_space.h"
@@ -209,6 +210,7 @@ class StagedKernel {
   TiledBlock tiled_;
   mutable KernelShape shape_;
   SpreadViews views_;
+  OperationPace pace_;
   // What the functions work on: memory is taken once.
   struct Places {
     std::vector<size_t> order;

@@ -32,8 +32,6 @@ using stripe::Statement;
 // A longer row has to gain so much more, as a part of its cost: not all is counted that kernels
 // wait for each other.
 constexpr double kMore = 0.03;
-// A rough search for the tiles of kernels by themselves is not wrong by so much.
-constexpr double kRough = 0.65;
 // Kernels of a chain, at most.
 constexpr size_t kMostKernels = 16;
 constexpr int kMostProducts = 2;  // of these
@@ -58,7 +56,7 @@ struct Row {
   size_t tail = 0;  // what may be fused with the last kernel instead, else the last kernel
   std::vector<std::vector<std::string>> common;  // by kernel and common index: its own name
   std::vector<int64_t> ranges;
-  bool sums = false;  // the last kernel sums over some of these
+  std::set<std::string> summed;  // the common indices over which the last kernel sums
 };
 
 class Chainer {
@@ -150,7 +148,15 @@ class Chainer {
     done.emplace_back(std::move(*made));
     context_.changed();
     context_.count("chains");
+    if (chosen.step > 0) context_.count("sums in steps");
+    if (sums_from_point_to_point(*row, chosen)) context_.count("sums over common indices");
     return row->last - row->first + 1;
+  }
+
+  static bool sums_from_point_to_point(const Row& row, const cost::ChainChoice& choice) {
+    for (size_t c = 0; c < row.ranges.size(); ++c)
+      if (row.summed.count(row.common.back()[c]) > 0 && choice.tile[c] < row.ranges[c]) return true;
+    return false;
   }
 
   const Block* block(size_t k) const { return parent_.stmts[k].block(); }
@@ -173,7 +179,7 @@ class Chainer {
     if (options_.rows == "one") return out;
     std::optional<FusionParent> of;
     Block all;
-    Row row{first, first, first, {}, {}};
+    Row row{first, first, first, {}, {}, {}};
     int products = is_product(*block(first));
     for (size_t k = first + 1; k < parent_.stmts.size() && k - first < kMostKernels; ++k) {
       if (!may_be_in(k)) break;
@@ -205,7 +211,7 @@ class Chainer {
   std::optional<Row> row_of_one(size_t k) const {
     const Block& kernel = *block(k);
     if (!is_product(kernel) || why_points_do_not_commute(kernel, of_->names())) return std::nullopt;
-    Row out{k, k, k, {{}}, {}};
+    Row out{k, k, k, {{}}, {}, {}};
     for (const IndexRole& role : index_roles(kernel)) {
       if (role.kind != IndexKind::output || kernel.find_index(role.name)->affine) continue;
       out.common[0].push_back(role.name);
@@ -230,12 +236,11 @@ class Chainer {
       return std::nullopt;
     // An index that a kernel before does not share may have been the only one.
     const std::vector<std::string>& own = row.common.back();
-    if (std::none_of(plan.indices.begin(), plan.indices.end(), [&](const FusedIndex& index) {
-          return is_sum(index) && std::find(own.begin(), own.end(), index.name) != own.end();
-        }))
-      return std::nullopt;
+    for (const FusedIndex& index : plan.indices)
+      if (is_sum(index) && std::find(own.begin(), own.end(), index.name) != own.end())
+        row.summed.insert(index.name);
+    if (row.summed.empty()) return std::nullopt;
     row.last = k;
-    row.sums = true;
     return row;
   }
 
@@ -414,8 +419,7 @@ class Chainer {
       if (together < options_.at_most * least) return least;
     }
     const double rough = apart(row, tensors, How::rough);
-    if (options_.at_most * rough <= together || (alone && together < kRough * rough)) return rough;
-    if (!std::isfinite(rough)) return rough;
+    if (options_.at_most * rough <= together || !std::isfinite(rough)) return rough;
     return apart(row, tensors, How::best);
   }
 
@@ -445,7 +449,7 @@ class Chainer {
         all->tags.set(stripe::tag::kKernel);
         continue;
       }
-      FusionPlan plan = plan_fusion(*all, next, of, {row.sums && k == row.last});
+      FusionPlan plan = plan_fusion(*all, next, of, {!row.summed.empty() && k == row.last});
       if (plan.tensor.empty() || plan.refusal || plan.indices.size() != cut ||
           !is_plain(plan, *all, next)) {
         context_.skipped(block(k)->name, plan.refusal ? plan.refusal.reason()

@@ -23,7 +23,8 @@ using Spread = std::optional<cost::SpreadUnit>;
 // By the time of the parts of a tile: positions of its outputs, the first one has the largest
 // stride.
 cost::PartChoice choose_by_time(const Block& block, const std::vector<IndexRole>& outputs,
-                                const cost::SpreadUnit& on) {
+                                cost::SpreadUnit on, const cost::OperationPace& pace) {
+  on.pace = &pace;
   std::vector<size_t> at, along;
   cost::Tile tile;
   for (size_t i = 0; i < block.idxs.size(); ++i) {
@@ -35,7 +36,7 @@ cost::PartChoice choose_by_time(const Block& block, const std::vector<IndexRole>
     for (size_t n = 0; n < at.size(); ++n)
       if (block.idxs[at[n]].name == role.name) along.push_back(n);
   cost::KernelShape shape(block, at);
-  return cost::spread_parts(shape, cost::spread_views(block), tile, along, on);
+  return cost::spread_parts(shape, cost::spread_views(block, *on.unit), tile, along, on);
 }
 
 void cut(Block& block, const TensorNames& around, int64_t wanted, const Spread& spread,
@@ -58,10 +59,16 @@ void cut(Block& block, const TensorNames& around, int64_t wanted, const Spread& 
   const bool plain = std::none_of(outputs.begin(), outputs.end(), [&](const IndexRole& role) {
     return block.find_index(role.name)->affine.has_value();
   });
+  // A unit without a rate for what the block does cannot say how long it works.
+  std::optional<cost::OperationPace> pace;
+  if (spread && plain)
+    if (Result<cost::OperationPace> of =
+            cost::OperationPace::of(*spread->unit, cost::work_of(block));
+        of.ok())
+      pace = *of;
   const cost::PartChoice best =
-      spread && plain
-          ? choose_by_time(block, outputs, *spread)
-          : cost::choose_parts(ranges, wanted, options.only_multiple_of, options.only_even);
+      pace ? choose_by_time(block, outputs, *spread, *pace)
+           : cost::choose_parts(ranges, wanted, options.only_multiple_of, options.only_even);
   if (best.parts == 1)
     return context.skipped(block.name, "no cut is nearer to the number of parts than one part");
   std::map<std::string, int64_t> tiles;
@@ -96,7 +103,7 @@ struct ByPorts {
   int64_t instances = 1, banks = 1;
   Spread unit() const {
     if (!ports) return std::nullopt;
-    return cost::SpreadUnit{of, &*ports, unit_cycle, instances, banks};
+    return cost::SpreadUnit{of, nullptr, &*ports, unit_cycle, instances, banks};
   }
 };
 Result<ByPorts> ports_of_parts(const PartitionComputeOptions& options, int64_t wanted,

@@ -50,9 +50,12 @@ const char* const kLayers =
 
 class Chains : public testing::TestWithParam<const char*> {
  protected:
-  // How many chains were made. Every step leaves a legal program, without a race that the verifier
+  struct Made {
+    int64_t chains = 0, steps = 0, sums = 0;
+  };
+  // What chains were made. Every step leaves a legal program, without a race that the verifier
   // finds or leaves open.
-  static int64_t run(const std::string& text, const Inputs& inputs) {
+  static Made run(const std::string& text, const Inputs& inputs) {
     static const EvaluateIntrinsic evaluator = evaluate;
     const std::string hw = STRIA_SOURCE_DIR "/hwmodels/templates/" + std::string(GetParam()) +
                            ".json",
@@ -63,7 +66,10 @@ class Chains : public testing::TestWithParam<const char*> {
     const std::string key = "\"chain_kernels\": {";
     const size_t at = json.find(key);
     EXPECT_NE(at, std::string::npos);
-    json.insert(at + key.size(), " \"at_most\": 1000,");
+    json.replace(at, key.size(), key + " \"at_most\": 1000,");
+    const size_t loops = json.find(key, at + key.size());
+    EXPECT_NE(loops, std::string::npos);
+    json.replace(loops, key.size(), key + " \"at_most\": 1000,");
     const auto steps = parse_pipeline({passes, json}, {}, *model, passes::pass_registry());
     EXPECT_TRUE(steps.ok()) << steps.status().to_string();
     auto parsed = tile::parse({"chain", text});
@@ -78,24 +84,31 @@ class Chains : public testing::TestWithParam<const char*> {
     const Refusal wrong = interp::difference(*program, *values, interp::Same::within_bounds);
     EXPECT_FALSE(wrong) << wrong.reason() << "\n" << text;
     EXPECT_THAT(reports->back().undecided, testing::IsEmpty()) << text;
-    for (const StepReport& step : *reports)
-      if (const auto chains = step.counters.find("chains"); chains != step.counters.end())
-        return chains->second;
-    return 0;
+    Made out;
+    for (const StepReport& step : *reports) {
+      const auto count = [&](const char* name) {
+        const auto at = step.counters.find(name);
+        return at == step.counters.end() ? 0 : at->second;
+      };
+      out.chains += count("chains");
+      out.steps += count("sums in steps");
+      out.sums += count("sums over common indices");
+    }
+    return out;
   }
 };
 
 TEST_P(Chains, AttentionOfSeveralHeads) {
-  EXPECT_GT(run(attention("O"), attention_of(12, 10, 3, 8)), 0);
+  EXPECT_GT(run(attention("O"), attention_of(12, 10, 3, 8)).chains, 0);
 }
 TEST_P(Chains, AttentionOfPrimeSizes) {
-  EXPECT_GT(run(attention("O"), attention_of(7, 13, 5, 3)), 0);
+  EXPECT_GT(run(attention("O"), attention_of(7, 13, 5, 3)).chains, 0);
 }
 TEST_P(Chains, AttentionOfOneHead) {
-  EXPECT_GT(run(attention("O"), attention_of(24, 16, 1, 4)), 0);
+  EXPECT_GT(run(attention("O"), attention_of(24, 16, 1, 4)).chains, 0);
 }
 TEST_P(Chains, OthersReadWhatIsBetween) {
-  EXPECT_GT(run(attention("O, P"), attention_of(12, 10, 3, 8)), 0);
+  EXPECT_GT(run(attention("O, P"), attention_of(12, 10, 3, 8)).chains, 0);
 }
 // Layers of random sizes and types, with constraints and windows. Some are cut along the hidden
 // layer, which the last product sums up.
@@ -143,14 +156,19 @@ class RandomLayers {
 };
 
 TEST_P(Chains, RandomLayers) {
-  int64_t chains = 0;
+  Made all;
   for (uint32_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);
     const RandomLayers layers(seed);
-    chains += run(layers.text(), layers.inputs());
+    const Made made = run(layers.text(), layers.inputs());
     if (HasFailure()) return;
+    all.chains += made.chains;
+    all.steps += made.steps;
+    all.sums += made.sums;
   }
-  EXPECT_GT(chains, 60);
+  EXPECT_GT(all.chains, 60);
+  EXPECT_GT(all.steps, 0);
+  EXPECT_GT(all.sums, 0);
 }
 
 TEST_P(Chains, Layers) {

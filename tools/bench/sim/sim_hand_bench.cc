@@ -13,7 +13,6 @@
 #include "stria/hwmodel/machine_roles.h"
 #include "stria/lower/lower.h"
 #include "stria/tile/bind/bind.h"
-#include "stria/stripe/text/printer.h"
 #include "stria/tile/syntax/parser.h"
 
 namespace stria::bench {
@@ -24,15 +23,7 @@ const std::string kFolder = STRIA_SOURCE_DIR "/tools/bench/sim/by_hand/";
 SourceText text_of(const std::string& name) { return {name, must(read_file(kFolder + name))}; }
 
 double cycles(stripe::Program program, const HardwareModel& model, const Pipeline& pipeline) {
-  PipelineOptions how = sim_pipeline_options();
-  if (getenv("H1_EXPLAIN")) {
-    how.explain = getenv("H1_EXPLAIN");
-    how.after_step = [&](int, const StepReport& report, const stripe::Program& program) {
-      if (getenv("H1_DUMP") && report.step == getenv("H1_DUMP")) std::printf("%s\n", stripe::print(program).c_str());
-      if (report.pass == how.explain) std::printf("%s: %s\n", report.step.c_str(), report.to_string(true).c_str());
-    };
-  }
-  must(run_pipeline(program, pipeline, model, how));
+  must(run_pipeline(program, pipeline, model, sim_pipeline_options()));
   const sim::PartSimulation run = must(sim::simulate_part(program, *program.main(), model));
   return static_cast<double>(run.machine.cycles(run.ticks()));
 }
