@@ -17,8 +17,13 @@ using stripe::Refinement;
 constexpr double kNone = std::numeric_limits<double>::infinity();
 // Points of a loop that are under way: more than there are kinds of units find nothing to do.
 constexpr int64_t kMostUnderWay = 4;
+// Tiles, up to which all of them are looked at.
+constexpr double kMostTiles = 256;
+// Parts that are not even are worth no more than this: where the best even ones take longer, none
+// are looked at.
+constexpr double kUneven = 1.25;
 // Parts of an index that are looked at if they are not even.
-constexpr int64_t kMostParts = 64;
+constexpr int64_t kMostParts = 32;
 // Sizes of the steps of a sum that are looked at.
 constexpr int kMostSteps = 4;
 
@@ -59,8 +64,8 @@ class Chain {
  public:
   Chain(const std::vector<ChainKernel>& kernels, const std::vector<int64_t>& ranges,
         const ChainTensors& tensors, double below)
-      : ranges_(ranges), tensors_(tensors) {
-    best_.cycles = below;
+      : ranges_(ranges), tensors_(tensors), below_(below) {
+    best_.cycles = kUneven * below;
     for (const ChainKernel& kernel : kernels) {
       Link link;
       link.block = kernel.block;
@@ -97,10 +102,19 @@ class Chain {
 
   std::optional<ChainChoice> best() {
     if (!tells_) return std::nullopt;
+    double tiles = 1;
+    for (int64_t range : ranges_) {
+      sizes_.push_back(sizes_of(range));
+      tiles *= static_cast<double>(sizes_.back().size());
+    }
     std::vector<int64_t> tile(ranges_.size(), 1);
-    look_at_sizes(tile, 0);
+    if (tiles <= kMostTiles)
+      look_at_sizes(tile, 0);
+    else
+      descend();
     if (best_.tile.empty()) return std::nullopt;
     refine();
+    if (best_.cycles >= below_) return std::nullopt;
     if (best_.step > 0) best_.sum = sum_->name;
     return best_;
   }
@@ -171,13 +185,39 @@ class Chain {
 
   void look_at_sizes(std::vector<int64_t>& tile, size_t c) {
     if (c < tile.size()) {
-      for (int64_t size : sizes_of(ranges_[c])) {
+      for (int64_t size : sizes_[c]) {
         tile[c] = size;
         look_at_sizes(tile, c + 1);
       }
       return;
     }
     look_at_tile(tile);
+  }
+
+  // Where there are many tiles: index by index gets its best size, from the best of a few tiles.
+  void descend() {
+    best_.cycles = kNone;
+    std::vector<int64_t> middle;
+    for (const std::vector<int64_t>& sizes : sizes_) middle.push_back(sizes[sizes.size() / 2]);
+    look_at_tile(std::vector<int64_t>(ranges_.size(), 1));
+    look_at_tile(middle);
+    for (size_t c = 0; c < ranges_.size(); ++c) {
+      std::vector<int64_t> tile = ranges_;
+      tile[c] = middle[c];
+      look_at_tile(tile);
+    }
+    for (double before = 0; !best_.tile.empty() && best_.cycles != before;) {
+      before = best_.cycles;
+      for (size_t c = 0; c < ranges_.size(); ++c) {
+        std::vector<int64_t> tile = best_.tile;
+        for (int64_t size : sizes_[c]) {
+          if (size == best_.tile[c]) continue;
+          tile[c] = size;
+          look_at_tile(tile);
+        }
+      }
+    }
+    if (best_.cycles >= kUneven * below_) best_ = {};
   }
 
   void look_at_tile(const std::vector<int64_t>& tile) {
@@ -225,9 +265,13 @@ class Chain {
     if (least(parts, cut) >= best_.cycles) return false;
     if (!has_room) return cut.step == 0;
     const Run run = run_of(cut);
+    const bool others = std::any_of(parts.begin(), parts.end(), [&](const auto& part) {
+      const auto at = tensors_.find(part.first);
+      return at != tensors_.end() && at->second.temporary && !at->second.inside;
+    });
     for (const std::vector<bool>& outer : loops) {
       cut.outer = outer;
-      for (int stays = 0; stays < 2; ++stays) look_at(cut, parts, run, stays > 0);
+      for (int stays = 0; stays < (others ? 2 : 1); ++stays) look_at(cut, parts, run, stays > 0);
     }
     return true;
   }
@@ -479,11 +523,13 @@ class Chain {
 
   const std::vector<int64_t>& ranges_;
   const ChainTensors& tensors_;
+  const double below_;
   std::vector<Link> links_;
-  std::vector<bool> summed_;                // by common index: the last kernel sums over it
-  const TiledBlock::Index* sum_ = nullptr;  // of the first kernel; null: it stays whole
-  size_t sum_position_ = 0;                 // of it in the kernel's tiles
-  std::vector<bool> sum_moves_;             // the kernel's views
+  std::vector<std::vector<int64_t>> sizes_;  // of each common index
+  std::vector<bool> summed_;                 // by common index: the last kernel sums over it
+  const TiledBlock::Index* sum_ = nullptr;   // of the first kernel; null: it stays whole
+  size_t sum_position_ = 0;                  // of it in the kernel's tiles
+  std::vector<bool> sum_moves_;              // the kernel's views
   bool tells_ = true;
   ChainChoice best_;
 };
