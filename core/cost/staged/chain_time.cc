@@ -18,12 +18,12 @@ constexpr double kNone = std::numeric_limits<double>::infinity();
 // Points of a loop that are under way: more than there are kinds of units find nothing to do.
 constexpr int64_t kMostUnderWay = 4;
 // Tiles, up to which all of them are looked at.
-constexpr double kMostTiles = 256;
+constexpr double kMostTiles = 4096;
 // Parts that are not even are worth no more than this: where the best even ones take longer, none
 // are looked at.
 constexpr double kUneven = 1.25;
 // Parts of an index that are looked at if they are not even.
-constexpr int64_t kMostParts = 32;
+constexpr int64_t kMostParts = 64;
 // Sizes of the steps of a sum that are looked at.
 constexpr int kMostSteps = 4;
 
