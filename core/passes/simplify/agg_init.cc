@@ -353,6 +353,9 @@ Status write_start(const Start& start, Identities& identities, PassContext& cont
     AccumulatorPlan plan;
     plan.name = start.name;
     plan.plain_output = ref.dir == RefDir::out;
+    // They are held where what they become is: registers of lanes, if that is there.
+    if (const Refinement* held = host.find_ref(start.name); held && held->dir == RefDir::none)
+      plan.location = held->location;
     for (size_t i = start.begin(); i < start.end(); ++i) {
       const Block* writer = host.stmts[i].block();
       if (!writer) continue;
