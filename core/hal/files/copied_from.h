@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin's project is built into a folder that has copies of its JSON files. Who made a mistake in
-// one of them must edit the source, so messages name that one.
+// A plugin's project is built into a folder that has copies of its JSON files. Who made a mistake
+// in one of them must edit the source, so messages name that one.
 #pragma once
 
 #include <filesystem>
