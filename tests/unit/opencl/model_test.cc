@@ -52,8 +52,8 @@ TEST(OpenClModel, IsWhatTheDriverSaysUnlessAFileSaysOtherwise) {
        {std::tuple{"hw/cpu.json", "{{ device.clock_mhz | default(2500) }}", "123"},
         std::tuple{"hw/gpu.json", "{{ device.clock_mhz | default(1500) }}", "123"},
         std::tuple{"hw/cpu.json",
-                   "\"vector_bytes\": {{ device.exec_units.CU.vector_bytes | default(32) }}",
-                   "\"vector_bytes\": 8"},
+                   "{% set VECTOR = device.exec_units.CU.vector_bytes | default(32) %}",
+                   "{% set VECTOR = 8 %}"},
         std::tuple{"hw/gpu.json", "\"vector_bytes\": 16", "\"vector_bytes\": 8"}}) {
     std::string text = read_file((copy / file).string()).value();
     const size_t at = text.find(asked);

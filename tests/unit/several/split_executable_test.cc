@@ -25,6 +25,7 @@ using ::testing::HasSubstr;
 
 RuntimeOptions options() {
   RuntimeOptions out;
+  out.device_history = false;
   out.plugin_paths = {STRIA_BINARY_DIR "/lib/stria/plugins",
                       STRIA_BINARY_DIR "/lib/stria/test_plugins"};
   out.only_plugin_paths = true;

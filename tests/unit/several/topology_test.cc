@@ -30,6 +30,7 @@ class TopologyTest : public testing::Test {
     before_ = before != nullptr ? before : "";
     ::setenv("XDG_CACHE_HOME", name.c_str(), 1);
     RuntimeOptions options;
+    options.device_history = false;
     options.plugin_paths = {STRIA_BINARY_DIR "/lib/stria/plugins",
                             STRIA_BINARY_DIR "/lib/stria/test_plugins"};
     options.only_plugin_paths = true;
