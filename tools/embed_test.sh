@@ -60,7 +60,7 @@ done <"$work/links")
 
 say "the library exports the public classes and nothing else, and needs what is promised"
 public='Runtime|Device|Pick|Tensor|MappedTensor|Program|ProgramInput|OnnxModel|OnnxInput|Executable|Event|HostTensor|Status|DeviceSelector|SelectorTerm|ProgramRunner'
-public+='|SplitExecutable|SplitRun|SplitRunner|SplitTensor|MoveRate|DeviceLink'
+public+='|SplitExecutable|SplitRun|SplitRunner|SplitTensor|MoveRate|DeviceLink|Conformance|Quarantine'
 functions='name_of|parse_data_type|data_type_names|byte_size|bit_width|is_float|is_integer|is_signed_integer'
 functions+='|parse_tensor_type|tensor_type_names|is_packed|held_type|bytes_of'
 functions+='|parse_device_selector|default_device_selector|select|check_any_kept|check_can_be_kept|text_of|idle_names|objective_of|choose|is_software|asks_predictions'
