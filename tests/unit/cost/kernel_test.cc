@@ -238,10 +238,17 @@ TEST(PredictedTime, IsWhatCountingByHandGives) {
   ASSERT_TRUE(time.has_value());
   ASSERT_FALSE(time->terms.empty());
   EXPECT_NEAR(time->terms[0].seconds * 1e9, piece, 1);  // cycles, at 1 GHz
-  const double parts = facts.kernel_start_cycles + 64 * facts.kernel_part_cycles;
+  const double parts = 64 * facts.kernel_part_cycles;   // one core begins at once
   double others = 0;
   for (size_t t = 1; t < time->terms.size(); ++t) others += time->terms[t].seconds * 1e9;
   EXPECT_NEAR(time->seconds * 1e9, piece + facts.kernel_shown_part * others + parts, 1);
+}
+
+// Cores begin one after another: 64 parts wait for half of the start of 127 cores.
+TEST(PredictedTime, CoresWithoutPartsNeedNotBegin) {
+  const stripe::Program program = program_of(kProduct, kTensors);
+  const double start = CoreFacts().kernel_start_cycles;
+  EXPECT_NEAR((seconds(program, 64, 1e6) - seconds(program, 127, 1e6)) * 1e9, start / 2, 1);
 }
 
 TEST(PredictedTime, MoreCoresAndFasterMemoryTakeLess) {
