@@ -12,8 +12,8 @@
 #include "stria/base/text.h"
 #include "stria/runtime/compile_driver.h"
 #include "stria/runtime/host/quarantine_file.h"
-#include "stria/runtime/host/run_failure.h"
 #include "stria/runtime/inside.h"
+#include "stria/runtime/run_failure.h"
 #include "stria/type/tensor_shape.h"
 
 namespace stria {

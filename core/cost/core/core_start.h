@@ -9,20 +9,17 @@
 
 namespace stria::cost {
 
-// Which part of the unit's cores beside the first one are busy when so many are, from 0 to 1.
-inline double busy_part(const ExecutionUnit& unit, double cores) {
-  const double others = static_cast<double>(std::max<int64_t>(unit.count, 1)) - 1;
-  return others > 0 ? (cores - 1) / others : 0;
-}
-
-// How much longer a core's work takes then: its rates were measured while it was alone.
+// How much longer a core's work takes when so many cores are busy: its rates were measured while it
+// was alone, `kernel_busy_factor` while all were busy.
 inline double busy_factor(const ExecutionUnit& unit, double cores) {
-  return 1 + (unit.calibration.core.kernel_busy_factor - 1) * busy_part(unit, cores);
+  const double others = static_cast<double>(std::max<int64_t>(unit.count, 1)) - 1;
+  const double part = others > 0 ? (cores - 1) / others : 0;
+  return 1 + (unit.calibration.core.kernel_busy_factor - 1) * part;
 }
 
 // Cycles until so many cores have begun, and until it is known that they have ended.
 inline double start_cycles(const ExecutionUnit& unit, double cores) {
-  return unit.calibration.core.kernel_start_cycles * busy_part(unit, cores);
+  return unit.calibration.core.kernel_core_cycles * (cores - 1);
 }
 
 }  // namespace stria::cost

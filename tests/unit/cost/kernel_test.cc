@@ -244,11 +244,15 @@ TEST(PredictedTime, IsWhatCountingByHandGives) {
   EXPECT_NEAR(time->seconds * 1e9, piece + facts.kernel_shown_part * others + parts, 1);
 }
 
-// Cores begin one after another: 64 parts wait for half of the start of 127 cores.
-TEST(PredictedTime, CoresWithoutPartsNeedNotBegin) {
+// Cores begin one after another, and those without parts need not.
+TEST(PredictedTime, CoresBeginOneAfterAnother) {
   const stripe::Program program = program_of(kProduct, kTensors);
-  const double start = CoreFacts().kernel_start_cycles;
-  EXPECT_NEAR((seconds(program, 64, 1e6) - seconds(program, 127, 1e6)) * 1e9, start / 2, 1);
+  const double each = CoreFacts().kernel_core_cycles;
+  const auto cycles = [&](int64_t cores) { return seconds(program, cores, 1e6) * 1e9; };
+  EXPECT_NEAR(cycles(64), cycles(127), 1);
+  // A core has 64 parts, or 4, or one.
+  const double of_part = (cycles(1) - cycles(64) + 63 * each) / 63;
+  EXPECT_NEAR(cycles(16), cycles(1) - 60 * of_part + 15 * each, 1);
 }
 
 TEST(PredictedTime, MoreCoresAndFasterMemoryTakeLess) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/runtime/host/run_failure.h"
+#include "stria/runtime/run_failure.h"
 
 #include <fmt/format.h>
 
