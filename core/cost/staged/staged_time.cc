@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "stria/base/text.h"
-#include "stria/cost/block/part_choice.h"
 #include "stria/cost/block/tile.h"
 
 namespace stria::cost {
@@ -32,14 +31,9 @@ StagedKernel::StagedKernel(const stripe::Block& block, std::vector<StagedTensor>
                            const StagedRates& rates)
     : tiled_(tiled_block(block)),
       shape_(block, positions(block, tiled_)),
+      views_(spread_views(block, *rates.unit)),
       tensors_(std::move(tensors)),
       rates_(&rates) {
-  const BlockWork work = work_of(block);
-  for (const stripe::Refinement& ref : block.refs) {
-    if (ref.dir == stripe::RefDir::none) continue;
-    refs_.push_back(ref);
-    read_uses_.push_back(read_use(work, block, ref));
-  }
   std::vector<size_t> by_size(tensors_.size());
   std::iota(by_size.begin(), by_size.end(), size_t{0});
   std::stable_sort(by_size.begin(), by_size.end(),
@@ -79,6 +73,7 @@ Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
                               static_cast<double>(array->rows * array->columns);
     work.products.clear();
   }
+  STRIA_ASSIGN(out.pace_, OperationPace::of(*rates.unit, work_of(block)));
   STRIA_ASSIGN(const double rest, operation_cycles(*rates.unit, work));
   out.least_operation_ += rest;
   std::vector<double> moved;
@@ -219,10 +214,10 @@ const StagedKernel::TileWork& StagedKernel::work(const Tile& tile,
   out.parts = out.rounds = 1;
   out.bytes.clear();
   if (rates_->spread) {
-    std::vector<int64_t> ranges;
-    for (size_t i : outputs_) ranges.push_back(tile[i]);
     const auto instances = static_cast<int64_t>(rates_->instances);
-    const PartChoice cut = choose_parts(ranges, instances, 1, true);
+    const PartChoice cut =
+        spread_parts(shape_, views_, tile, outputs_,
+                     {rates_->unit, &pace_, rates_, rates_->unit_cycle, instances, rates_->banks});
     for (size_t n = 0; n < outputs_.size(); ++n) part[outputs_[n]] = cut.tiles[n];
     out.parts = static_cast<double>(cut.parts);
     out.rounds = static_cast<double>(ceil_div(cut.parts, instances));
@@ -232,7 +227,7 @@ const StagedKernel::TileWork& StagedKernel::work(const Tile& tile,
   std::vector<int64_t> packed;
   const BlockWork& work = shape_.work(part);
   for (size_t v = 0; v < moves.size(); ++v) {
-    out.bytes.push_back(operand_bytes(*rates_->unit, work, refs_[v], shape_.footprint(v, part)));
+    out.bytes.push_back(views_.uses[v].bytes(work, shape_.footprint(v, part)));
     if (rates_->port_banks <= 1) continue;
     const auto conflicts = [&](int64_t stride_bytes) {
       return bank_conflicts(stride_bytes, rates_->port_banks, rates_->port_bank_bytes);
@@ -242,8 +237,7 @@ const StagedKernel::TileWork& StagedKernel::work(const Tile& tile,
     shape_.packed_strides(v, tile, packed);
     out.in_part[v] = conflicts(shape_.inner_stride(v, part, packed));
   }
-  const Result<double> cycles = operation_cycles(*rates_->unit, work);
-  out.computes = std::ceil(cycles.value() - 1e-9) * rates_->unit_cycle;
+  out.computes = std::ceil(pace_.cycles(work) - 1e-9) * rates_->unit_cycle;
   return out;
 }
 
@@ -259,7 +253,7 @@ StagedKernel::Operation StagedKernel::operation(const TileWork& work, std::vecto
     const auto add = [&](PortUse use, double moved) {
       moves[v].operand[static_cast<size_t>(use)] += times * moved;
     };
-    add(read_uses_[v], bytes.read);
+    add(views_.read_uses[v], bytes.read);
     add(PortUse::sums, bytes.sums_inside + (goes_on ? bytes.sums_before : 0));
     add(PortUse::results, bytes.written);
   }
@@ -547,12 +541,18 @@ StagedKernel::Alone StagedKernel::alone(const Tile& tile, bool goes_on) const {
   for (size_t v = 0; v < parts.size(); ++v)
     banks.push_back(v % static_cast<size_t>(std::max<int64_t>(rates_->banks, 1)));
   const Operation operation = this->operation(work(tile, parts), parts, staging, banks);
-  Alone out{operation.takes, operation.busy, operation.port, {}, {}};
-  for (const Move& part : parts) {
-    out.held.push_back(part.held);
-    out.moved.push_back(part.bytes);
+  return {operation.takes, operation.busy, operation.port};
+}
+
+void StagedKernel::shown(const Tile& tile, std::vector<double>& held,
+                         std::vector<double>& moved) const {
+  held.clear();
+  moved.clear();
+  for (size_t v = 0; v < shape_.views(); ++v) {
+    const Footprint footprint = shape_.footprint(v, tile);
+    held.push_back(footprint.bytes);
+    moved.push_back(lines(footprint));
   }
-  return out;
 }
 
 double StagedKernel::bound(const Tile& low, const Tile& high) const {

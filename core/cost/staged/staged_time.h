@@ -49,10 +49,12 @@
 
 #include "stria/base/status.h"
 #include "stria/cost/block/block_work.h"
+#include "stria/cost/block/operation_pace.h"
 #include "stria/cost/block/tiled_block.h"
 #include "stria/cost/block/unit_operation.h"
 #include "stria/cost/search/tile_space.h"
 #include "stria/cost/staged/kernel_shape.h"
+#include "stria/cost/staged/spread_parts.h"
 #include "stria/cost/staged/staged_rates.h"
 #include "stria/stripe/block.h"
 
@@ -105,14 +107,17 @@ class StagedKernel {
   std::optional<Missing> missing(const Tile& tile) const;
   // Not above the cycles of any tile that is at least `low` and at most `high`, index by index.
   double bound(const Tile& low, const Tile& high) const;
+  // Cycles of all instances, whatever the tile.
+  double least_busy() const { return least_operation_ * rates_->unit_cycle / rates_->instances; }
   // One tile whose views all lie packed in the scratchpad, for whoever brings them: cycles from its
   // start to its end, of all instances, and of the busiest port.
   struct Alone {
     double takes = 0, busy = 0, port = 0;
-    std::vector<double> held, moved;  // by view: bytes in the scratchpad, bytes of whole lines
   };
   // `goes_on`: it adds to what a tile before it has left.
   Alone alone(const Tile& tile, bool goes_on) const;
+  // By view: a tile's bytes in the scratchpad, and its bytes of whole lines.
+  void shown(const Tile& tile, std::vector<double>& held, std::vector<double>& moved) const;
   const TiledBlock& tiled() const { return tiled_; }
 
  private:
@@ -204,6 +209,8 @@ class StagedKernel {
 
   TiledBlock tiled_;
   mutable KernelShape shape_;
+  SpreadViews views_;
+  OperationPace pace_;
   // What the functions work on: memory is taken once.
   struct Places {
     std::vector<size_t> order;
@@ -213,12 +220,10 @@ class StagedKernel {
   mutable Places places_;
   mutable TileWork work_;
   mutable Tile part_;
-  mutable std::vector<Move> parts_;       // of the staging that is looked at
-  mutable std::vector<double> moved_;     // bytes of its views
-  mutable std::vector<Used> used_;        // likewise
-  std::vector<stripe::Refinement> refs_;  // by view
-  std::vector<PortUse> read_uses_;        // by view: the use that reads are of
-  std::vector<size_t> outputs_;  // tiled indices of what is written, by falling stride there
+  mutable std::vector<Move> parts_;    // of the staging that is looked at
+  mutable std::vector<double> moved_;  // bytes of its views
+  mutable std::vector<Used> used_;     // likewise
+  std::vector<size_t> outputs_;        // tiled indices of what is written, by falling stride there
   std::vector<StagedTensor> tensors_;
   std::vector<std::vector<size_t>> orders_;  // in which views come tile by tile
   const StagedRates* rates_;
