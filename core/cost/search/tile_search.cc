@@ -6,6 +6,7 @@
 #include <deque>
 #include <limits>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 namespace stria::cost {
@@ -30,6 +31,19 @@ class KeptTiles {
       : space_(space), cost_(cost), keep_(keep) {}
 
  protected:
+  // The same once more takes no time.
+  double ask(const Tile& tile) {
+    const auto [at, added] = asked_.try_emplace(tile, 0);
+    if (added) at->second = look_at(tile);
+    return at->second;
+  }
+  // Infinite, or not below `limit`, if the tile costs no less.
+  double ask_below(const Tile& tile, double limit) {
+    if (const auto at = asked_.find(tile); at != asked_.end()) return at->second;
+    if (cost_.bound(tile, tile) >= limit) return std::numeric_limits<double>::infinity();
+    return ask(tile);
+  }
+
   double look_at(const Tile& tile) {
     const double cost = cost_.of(tile);
     ++out_.looked_at;
@@ -53,8 +67,8 @@ class KeptTiles {
         for (int64_t size : space_[i]) {
           next[i] = size;
           if (cost_.hopeless(next)) break;
-          if (next == tile || cost_.bound(next, next) >= best) continue;
-          const double cost = look_at(next);
+          if (next == tile) continue;
+          const double cost = ask_below(next, best);
           if (cost >= best) continue;
           best = cost;
           tile[i] = size;
@@ -68,6 +82,17 @@ class KeptTiles {
   const SearchCost& cost_;
   const size_t keep_;
   Ranking out_;
+
+ private:
+  struct Hash {
+    size_t operator()(const Tile& tile) const {
+      size_t out = 0;
+      for (int64_t size : tile)
+        out = (out ^ static_cast<size_t>(size)) * size_t{0x9e3779b97f4a7c15} + (out >> 29);
+      return out;
+    }
+  };
+  std::unordered_map<Tile, double, Hash> asked_;  // costs
 };
 
 class Quick : KeptTiles {
@@ -111,7 +136,7 @@ class Quick : KeptTiles {
   }
 
   void from(Tile tile) {
-    double best = look_at(tile);
+    double best = ask(tile);
     do descend(tile, best);
     while (!is_enough() && !cost_.rough && exchange(tile, best));
   }
@@ -130,8 +155,7 @@ class Quick : KeptTiles {
               // Both changed, or it has been looked at.
               if (of_i == start[i] || of_j == start[j]) continue;
               if (cost_.hopeless(next)) break;
-              if (cost_.bound(next, next) >= best.score) continue;
-              const double cost = look_at(next);
+              const double cost = ask_below(next, best.score);
               if (cost < best.score) best = {next, cost};
             }
           }
@@ -152,8 +176,8 @@ class Quick : KeptTiles {
         if (up == down) continue;
         Tile next = start;
         if (!step(next, up, +1) || !step(next, down, -1)) continue;
-        if (cost_.hopeless(next) || cost_.bound(next, next) >= best) continue;
-        const double cost = look_at(next);
+        if (cost_.hopeless(next)) continue;
+        const double cost = ask_below(next, best);
         if (cost >= best) continue;
         best = cost;
         tile = std::move(next);
@@ -187,7 +211,7 @@ class Exhaustive : KeptTiles {
     if (!cost_.hopeless(box.low)) {
       // A good tile at once, so that bounds have something to be compared with.
       Tile tile = box.low;
-      double best = look_at(tile);
+      double best = ask(tile);
       descend(tile, best);
       tighten(box, space_.size());
       out_.least = std::numeric_limits<double>::infinity();

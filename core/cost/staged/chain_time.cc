@@ -64,21 +64,11 @@ class Chain {
  public:
   Chain(const std::vector<ChainKernel>& kernels, const std::vector<int64_t>& ranges,
         const ChainTensors& tensors, double below)
-      : ranges_(ranges), tensors_(tensors), below_(below) {
+      : ranges_(ranges), below_(below) {
     best_.cycles = kUneven * below;
     for (const ChainKernel& kernel : kernels) {
       Link link;
-      link.block = kernel.block;
       link.kernels = kernels_of(*kernel.block, *kernel.ways, tensors, link.ways);
-      for (const Refinement& ref : kernel.block->refs) {
-        if (ref.dir == RefDir::none) continue;
-        std::vector<bool> moved;
-        for (const std::string& name : kernel.common)
-          moved.push_back(std::any_of(ref.access.begin(), ref.access.end(),
-                                      [&](const Affine& form) { return form.uses(name); }));
-        link.moved.push_back(std::move(moved));
-        link.views.push_back(&ref);
-      }
       if (!link.kernels.empty()) {
         const TiledBlock& tiled = link.kernels[0].tiled();
         for (const std::string& name : kernel.common)
@@ -90,14 +80,17 @@ class Chain {
       }
       links_.push_back(std::move(link));
     }
+    tells_ &= ranges.size() <= kMostCommon;
     if (!tells_) return;
     const Link& last = links_.back();
     for (size_t c = 0; c < ranges.size(); ++c) {
-      summed_.push_back(last.kernels[0].tiled().indices[last.position[c]].reduction);
-      tells_ &= !summed_[c] || last.kernels[0].may_cut_reductions();
+      if (!last.kernels[0].tiled().indices[last.position[c]].reduction) continue;
+      summed_ |= bit(c);
+      tells_ &= last.kernels[0].may_cut_reductions();
     }
     tells_ &= least_busy() < below;
     find_sum();
+    find_tensors(kernels, tensors);
   }
 
   std::optional<ChainChoice> best() {
@@ -115,33 +108,44 @@ class Chain {
     if (best_.tile.empty()) return std::nullopt;
     refine();
     if (best_.cycles >= below_) return std::nullopt;
+    for (size_t c = 0; c < ranges_.size(); ++c) best_.outer.push_back(has(outer_, c));
+    for (size_t t = 0; t < tensors_.size(); ++t)
+      if (has(tile_by_tile_, t)) best_.tile_by_tile.push_back(tensors_[t].view);
     if (best_.step > 0) best_.sum = sum_->name;
     return best_;
   }
 
  private:
+  // Of common indices, or of tensors.
+  using Set = uint64_t;
+  static constexpr size_t kMostCommon = 64;
+  static Set bit(size_t n) { return Set{1} << n; }
+  static bool has(Set set, size_t n) { return (set >> n & 1) > 0; }
+
   struct Link {
-    const stripe::Block* block = nullptr;
     std::vector<StagedKernel> kernels;  // by way
     std::vector<const ChainWay*> ways;
-    std::vector<size_t> position;          // by common index: its position in a tile
-    std::vector<const Refinement*> views;  // without allocations
-    std::vector<std::vector<bool>> moved;  // by view and common index
+    std::vector<size_t> position;    // by common index: its position in a tile
+    std::vector<size_t> tensor;      // by view without allocations: its position in `tensors_`
+    mutable size_t way = 0;          // that was the best one last
+    mutable Tile tile;               // what is looked at
+  };
+  struct Tensor {
+    ChainTensor of;
+    Set by = 0;                      // the common indices that move it
+    size_t views = 0, by_sum = 0;    // of all kernels; those that move with the first one's steps
+    bool reads = false, writes = false;
+    bool adds = false;               // the last kernel writes it
+    std::pair<size_t, size_t> view;  // of the first kernel that has one
   };
   // A tensor as a tile of the chain sees it.
   struct Part {
     double held = 0, moved = 0;
-    std::vector<bool> by;          // the common indices that move it
-    size_t views = 0, by_sum = 0;  // of all kernels; those that move with the first one's steps
-    bool reads = false, writes = false;
-    bool adds = false;               // the last kernel writes it
-    std::pair<size_t, size_t> view;  // of the first kernel that has one
   };
   struct Load {
     const ExecutionUnit* unit = nullptr;
     double busy = 0, port = 0;
   };
-  using Parts = std::map<std::string, Part>;
   struct Run {
     double takes = 0, first = 0, last = 0;  // of all kernels; of the first and the last one
     std::vector<Load> loads;                // by kernel
@@ -149,9 +153,11 @@ class Chain {
   };
   // How the kernels are cut.
   struct Cut {
-    std::vector<int64_t> tile;  // of each common index
-    std::vector<bool> outer;    // those of the loop around
-    int64_t step = 0;           // points of the first kernel's sum in each of its steps; 0: all
+    const std::vector<int64_t>& tile;  // of each common index
+    Set cut = 0;                       // those of which it is a part
+    Set outer = 0;                     // of these, those of the loop around
+    int64_t step = 0;  // points of the first kernel's sum in each of its steps; 0: all
+    bool in_steps() const { return step > 0; }
   };
 
   // What the busiest unit needs, as far as it is known which one runs a kernel.
@@ -178,9 +184,50 @@ class Chain {
       if (index.reduction && (!sum_ || index.range > sum_->range)) sum_ = &index;
     if (!sum_) return;
     sum_position_ = static_cast<size_t>(sum_ - first.kernels[0].tiled().indices.data());
-    for (const Refinement* view : first.views)
-      sum_moves_.push_back(std::any_of(view->access.begin(), view->access.end(),
-                                       [&](const Affine& form) { return form.uses(sum_->name); }));
+    for (int64_t size : sizes_of(sum_->range))
+      if (size < sum_->range) steps_.push_back(size);
+  }
+
+  void find_tensors(const std::vector<ChainKernel>& kernels, const ChainTensors& known) {
+    std::map<std::string, Tensor> all;
+    const auto views_of = [&](size_t k, const auto& look_at) {
+      size_t v = 0;
+      for (const Refinement& ref : kernels[k].block->refs)
+        if (ref.dir != RefDir::none) look_at(ref, v++);
+    };
+    const auto uses = [](const Refinement& ref, const std::string& index) {
+      return std::any_of(ref.access.begin(), ref.access.end(),
+                         [&](const Affine& form) { return form.uses(index); });
+    };
+    for (size_t k = 0; k < kernels.size(); ++k)
+      views_of(k, [&](const Refinement& ref, size_t v) {
+        const auto at = known.find(ref.from);
+        tells_ &= at != known.end();
+        if (!tells_) return;
+        const auto [found, added] = all.try_emplace(ref.from);
+        Tensor& tensor = found->second;
+        if (added) tensor.of = at->second;
+        if (added) tensor.view = {k, v};
+        for (size_t c = 0; c < ranges_.size(); ++c)
+          if (uses(ref, kernels[k].common[c])) tensor.by |= bit(c);
+        ++tensor.views;
+        tensor.by_sum += k == 0 && sum_ && uses(ref, sum_->name);
+        tensor.reads |= ref.dir != RefDir::out;
+        tensor.writes |= ref.dir != RefDir::in;
+        tensor.adds |= k + 1 == kernels.size() && ref.dir != RefDir::in;
+      });
+    tells_ &= all.size() <= kMostCommon;
+    if (!tells_) return;
+    std::map<std::string, size_t> position;
+    for (auto& [name, tensor] : all) {
+      position[name] = tensors_.size();
+      others_ |= tensor.of.temporary && !tensor.of.inside;
+      tensors_.push_back(tensor);
+    }
+    for (size_t k = 0; k < kernels.size(); ++k)
+      views_of(k, [&](const Refinement& ref, size_t) {
+        links_[k].tensor.push_back(position[ref.from]);
+      });
   }
 
   void look_at_sizes(std::vector<int64_t>& tile, size_t c) {
@@ -222,21 +269,21 @@ class Chain {
 
   void look_at_tile(const std::vector<int64_t>& tile) {
     if (tile == ranges_) return;
-    std::vector<std::vector<bool>> loops;  // one loop, or two
-    loops.emplace_back(tile.size(), true);
-    for (size_t o = 0; o < tile.size(); ++o) {
-      std::vector<bool> outer(tile.size());
-      outer[o] = true;
-      if (points(tile, outer, true) > 1 && points(tile, outer, false) > 1) loops.push_back(outer);
-    }
+    Cut cut{tile};
+    for (size_t c = 0; c < tile.size(); ++c)
+      if (tile[c] < ranges_[c]) cut.cut |= bit(c);
+    loops_.clear();  // one loop, or two
     // One loop around one kernel is what the kernel is by itself.
-    if (links_.size() < 2) loops.erase(loops.begin());
-    if (loops.empty() || !look_at_loops({tile, {}, 0}, loops) || !sum_) return;
+    if (links_.size() > 1) loops_.push_back(cut.cut);
+    for (size_t o = 0; o < tile.size(); ++o)
+      if (has(cut.cut, o) && cut.cut != bit(o)) loops_.push_back(bit(o));
+    if (loops_.empty() || !look_at_loops(cut, loops_.size()) || !sum_) return;
     // Of the steps that fit the largest ones: what they bring altogether is the same.
-    const std::vector<int64_t> steps = sizes_of(sum_->range);
     int looked_at = 0;
-    for (size_t n = steps.size() - 1; n-- > 0 && looked_at < kMostSteps;)
-      looked_at += look_at_loops({tile, {}, steps[n]}, {loops[0]});
+    for (size_t n = steps_.size(); n-- > 0 && looked_at < kMostSteps;) {
+      cut.step = steps_[n];
+      looked_at += look_at_loops(cut, 1);
+    }
   }
 
   // Parts that are not even, index by index, as long as they take less time.
@@ -257,82 +304,69 @@ class Chain {
     }
   }
 
-  // False: nothing of the tile is worth looking at, or it has no room.
-  bool look_at_loops(Cut cut, const std::vector<std::vector<bool>>& loops) {
-    const Parts parts = parts_of(cut);
-    const bool has_room = may_fit(parts);
+  // With the first ones of `loops_`. False: nothing of the tile is worth looking at, or it has no
+  // room.
+  bool look_at_loops(Cut& cut, size_t loops) {
+    set_parts(cut);
+    const bool has_room = may_fit();
     // What does not fit as a whole may fit in steps.
-    if (least(parts, cut) >= best_.cycles) return false;
-    if (!has_room) return cut.step == 0;
-    const Run run = run_of(cut);
-    const bool others = std::any_of(parts.begin(), parts.end(), [&](const auto& part) {
-      const auto at = tensors_.find(part.first);
-      return at != tensors_.end() && at->second.temporary && !at->second.inside;
-    });
-    for (const std::vector<bool>& outer : loops) {
-      cut.outer = outer;
-      for (int stays = 0; stays < (others ? 2 : 1); ++stays) look_at(cut, parts, run, stays > 0);
+    if (least(cut) >= best_.cycles) return false;
+    if (!has_room) return !cut.in_steps();
+    set_run(cut);
+    for (size_t n = 0; n < loops; ++n) {
+      cut.outer = loops_[n];
+      for (int stays = 0; stays < (others_ ? 2 : 1); ++stays) look_at(cut, stays > 0);
     }
     return true;
   }
 
   // The sizes of a kernel's tile.
-  Tile tile_of(size_t k, const Cut& cut) const {
-    Tile out = links_[k].kernels[0].tiled().ranges();
+  const Tile& tile_of(size_t k, const Cut& cut) const {
+    Tile& out = links_[k].tile;
+    out = links_[k].kernels[0].tiled().ranges();
     for (size_t c = 0; c < cut.tile.size(); ++c) out[links_[k].position[c]] = cut.tile[c];
-    if (k == 0 && cut.step > 0) out[sum_position_] = cut.step;
+    if (k == 0 && cut.in_steps()) out[sum_position_] = cut.step;
     return out;
   }
 
-  Parts parts_of(const Cut& cut) const {
-    Parts out;
-    std::vector<double> held, moved;
+  void set_parts(const Cut& cut) {
+    parts_.assign(tensors_.size(), Part());
     for (size_t k = 0; k < links_.size(); ++k) {
       const Link& link = links_[k];
-      link.kernels[0].shown(tile_of(k, cut), held, moved);
-      for (size_t v = 0; v < link.views.size(); ++v) {
-        const auto [at, added] = out.try_emplace(link.views[v]->from);
-        Part& part = at->second;
-        if (added) part.view = {k, v};
-        part.held = std::max(part.held, held[v]);
-        part.moved = std::max(part.moved, moved[v]);
-        part.by.resize(cut.tile.size());
-        for (size_t c = 0; c < cut.tile.size(); ++c)
-          if (link.moved[v][c] && cut.tile[c] < ranges_[c]) part.by[c] = true;
-        ++part.views;
-        part.by_sum += k == 0 && cut.step > 0 && sum_moves_[v];
-        part.reads |= link.views[v]->dir != RefDir::out;
-        part.writes |= link.views[v]->dir != RefDir::in;
-        part.adds |= k + 1 == links_.size() && link.views[v]->dir != RefDir::in;
+      link.kernels[0].shown(tile_of(k, cut), held_, moved_);
+      for (size_t v = 0; v < link.tensor.size(); ++v) {
+        Part& part = parts_[link.tensor[v]];
+        part.held = std::max(part.held, held_[v]);
+        part.moved = std::max(part.moved, moved_[v]);
       }
     }
-    return out;
   }
 
   // Is there room for one point at least?
-  bool may_fit(const Parts& parts) const {
-    const StagedRates& rates = links_[0].ways[0]->rates;
+  bool may_fit() const {
+    const StagedRates& rates = this->rates();
     double all = 0;
-    for (const auto& [name, part] : parts) {
+    for (const Part& part : parts_) {
       if (part.held > static_cast<double>(rates.bank_bytes)) return false;
       all += part.held;
     }
     return all <= static_cast<double>(rates.banks * rates.bank_bytes);
   }
 
+  const StagedRates& rates() const { return links_[0].ways[0]->rates; }
+
   // No way to run the tiles takes less: each tile of a tensor comes once at least.
-  double least(const Parts& parts, const Cut& cut) const {
-    const StagedRates& rates = links_[0].ways[0]->rates;
+  double least(const Cut& cut) const {
+    const StagedRates& rates = this->rates();
     double in = 0, out = 0;
-    for (const auto& [name, part] : parts) {
-      const auto at = tensors_.find(name);
-      if (at == tensors_.end() || at->second.temporary) continue;
-      double times = part.by_sum > 0 ? steps_of(cut) : 1;
-      for (size_t c = 0; c < cut.tile.size(); ++c)
-        if (part.by[c]) times *= static_cast<double>(ceil_div(ranges_[c], cut.tile[c]));
-      const double bytes = std::min(part.moved * times, static_cast<double>(at->second.bytes));
-      if (part.reads) in += bytes;
-      if (part.writes) out += bytes;
+    for (size_t t = 0; t < tensors_.size(); ++t) {
+      const Tensor& tensor = tensors_[t];
+      if (tensor.of.temporary) continue;
+      double times = cut.in_steps() && tensor.by_sum > 0 ? steps_of(cut) : 1;
+      times *= points(cut, tensor.by);
+      const double bytes = std::min(parts_[t].moved * times, static_cast<double>(tensor.of.bytes));
+      if (tensor.reads) in += bytes;
+      if (tensor.writes) out += bytes;
     }
     in = rates.in.together > 0 ? in / rates.in.together : 0;
     out = rates.out.together > 0 ? out / rates.out.together : 0;
@@ -340,50 +374,50 @@ class Chain {
   }
 
   double steps_of(const Cut& cut) const {
-    return cut.step > 0 ? static_cast<double>(ceil_div(sum_->range, cut.step)) : 1;
+    return cut.in_steps() ? static_cast<double>(ceil_div(sum_->range, cut.step)) : 1;
   }
 
-  int64_t points(const std::vector<int64_t>& tile, const std::vector<bool>& outer,
-                 bool of_outer) const {
+  // Of the loops over these indices.
+  double points(const Cut& cut, Set of) const {
     int64_t out = 1;
-    for (size_t c = 0; c < tile.size(); ++c)
-      if (outer[c] == of_outer) out *= ceil_div(ranges_[c], tile[c]);
-    return out;
+    for (size_t c = 0; c < cut.tile.size(); ++c)
+      if (has(of & cut.cut, c)) out *= ceil_div(ranges_[c], cut.tile[c]);
+    return static_cast<double>(out);
   }
 
   // Does the last kernel add up parts of its sums from point to point?
-  bool adds(const std::vector<int64_t>& tile) const {
-    for (size_t c = 0; c < tile.size(); ++c)
-      if (summed_[c] && tile[c] < ranges_[c]) return true;
-    return false;
-  }
+  bool adds(const Cut& cut) const { return (summed_ & cut.cut) > 0; }
 
-  // Each kernel runs the way that takes it the shortest time.
-  Run run_of(const Cut& cut) const {
-    Run out;
+  // Each kernel runs the way that takes it the shortest time; of equals the first one.
+  void set_run(const Cut& cut) {
+    run_ = Run{0, 0, 0, std::move(run_.loads), std::move(run_.ways)};
+    run_.loads.clear();
+    run_.ways.clear();
     for (size_t k = 0; k < links_.size(); ++k) {
       const Link& link = links_[k];
-      const bool goes_on = (k == 0 && cut.step > 0) || (k + 1 == links_.size() && adds(cut.tile));
-      const Tile own = tile_of(k, cut);
-      StagedKernel::Alone shortest;
-      const ChainWay* way = nullptr;
+      const bool goes_on = (k == 0 && cut.in_steps()) || (k + 1 == links_.size() && adds(cut));
+      const Tile& own = tile_of(k, cut);
+      // Mostly it is the one that was the best one before.
+      size_t best = std::min(link.way, link.kernels.size() - 1);
+      StagedKernel::Alone shortest = link.kernels[best].alone(own, goes_on);
       for (size_t w = 0; w < link.kernels.size(); ++w) {
+        if (w == link.way || link.kernels[w].least_alone(own) > shortest.takes) continue;
         const StagedKernel::Alone next = link.kernels[w].alone(own, goes_on);
-        if (way && next.takes >= shortest.takes) continue;
+        if (next.takes > shortest.takes || (next.takes == shortest.takes && w > best)) continue;
         shortest = next;
-        way = link.ways[w];
+        best = w;
       }
-      out.ways.push_back(way);
-      out.takes += shortest.takes;
-      if (k == 0) out.first = shortest.takes;
-      out.last = shortest.takes;
-      out.loads.push_back({way->rates.unit, shortest.busy, shortest.port});
+      link.way = best;
+      run_.ways.push_back(link.ways[best]);
+      run_.takes += shortest.takes;
+      if (k == 0) run_.first = shortest.takes;
+      run_.last = shortest.takes;
+      run_.loads.push_back({link.ways[best]->rates.unit, shortest.busy, shortest.port});
     }
-    return out;
   }
 
   struct Transfers {
-    double in_a_row = 0, bytes = 0, of_row = 0;
+    double in_a_row = 0, bytes = 0;
     void add(const StagedRates::Way& way, double moved) {
       in_a_row += way.latency + (way.bytes > 0 ? std::ceil(moved / way.bytes) : 0);
       bytes += moved;
@@ -399,139 +433,145 @@ class Chain {
 
   // A part of a sum stays where it is until it is whole: the loop that adds to it moves nothing
   // that is written. Otherwise all of the result is in the scratchpad.
-  bool is_added_in_place(const Cut& cut, const Part& part) const {
-    if (!part.adds) return false;
-    bool in_outer = false, in_inner = false;  // sums
-    bool outer_moves = false, inner_moves = false;
-    for (size_t c = 0; c < cut.tile.size(); ++c) {
-      if (cut.tile[c] >= ranges_[c]) continue;
-      if (summed_[c]) (cut.outer[c] ? in_outer : in_inner) = true;
-      if (part.by[c]) (cut.outer[c] ? outer_moves : inner_moves) = true;
+  bool is_added_in_place(const Cut& cut, const Tensor& tensor) const {
+    if (!tensor.adds) return false;
+    const Set inner = cut.cut & ~cut.outer, moves = tensor.by & cut.cut;
+    return ((summed_ & cut.outer) > 0 && moves > 0) ||
+           ((summed_ & inner) > 0 && (moves & inner) > 0);
+  }
+
+  // What a unit moves, and what others do at the same bank meanwhile; the first kernel and the
+  // others run so often.
+  double busiest(double first, double others, double bytes) const {
+    const double port_rate = rates().port_rate(PortUse::copy_in);
+    const auto times = [&](size_t k) { return k == 0 ? first : others; };
+    double all = port_rate > 0 ? bytes / port_rate : 0, longest = 0;
+    for (size_t k = 0; k < run_.loads.size(); ++k) all += times(k) * run_.loads[k].port;
+    for (size_t k = 0; k < run_.loads.size(); ++k) {
+      double busy = 0, port = 0;
+      for (size_t n = 0; n < run_.loads.size(); ++n) {
+        if (run_.loads[n].unit != run_.loads[k].unit) continue;
+        busy += times(n) * run_.loads[n].busy;
+        port += times(n) * run_.loads[n].port;
+      }
+      const double beside = (all - port) / static_cast<double>(rates().banks);
+      longest = std::max({longest, busy, port + beside});
     }
-    return (in_outer && (outer_moves || inner_moves)) || (in_inner && inner_moves);
+    return longest;
   }
 
   // `stays`: temporaries of others stay in the scratchpad as a whole.
-  void look_at(const Cut& cut, const Parts& parts, const Run& run, bool stays) {
-    const auto& [tile, outer, step] = cut;
-    const StagedRates& rates = links_[0].ways[0]->rates;
-    const bool two = std::find(outer.begin(), outer.end(), false) != outer.end(),
-               in_steps = step > 0;
+  void look_at(const Cut& cut, bool stays) {
+    const StagedRates& rates = this->rates();
+    const bool two = cut.outer != cut.cut, in_steps = cut.in_steps();
+    const Set inner = cut.cut & ~cut.outer;
     Transfers whole_in, whole_out, in, out, in_of_step, out_of_step;
-    std::vector<std::pair<size_t, size_t>> tile_by_tile;
-    std::vector<double> once, by_point, by_step;  // bytes
-    for (const auto& [name, part] : parts) {
-      const auto at = tensors_.find(name);
-      if (at == tensors_.end()) return;
-      const ChainTensor& tensor = at->second;
-      if (tensor.inside) {
-        (in_steps ? by_point : by_step).push_back(part.held);
+    Set tile_by_tile = 0;
+    once_.clear();
+    by_point_.clear();
+    by_step_.clear();
+    for (size_t t = 0; t < tensors_.size(); ++t) {
+      const Tensor& tensor = tensors_[t];
+      const Part& part = parts_[t];
+      if (tensor.of.inside) {
+        (in_steps ? by_point_ : by_step_).push_back(part.held);
         continue;
       }
       // A tensor that moves with steps is one that nobody else reads.
-      if (part.by_sum > 0 && part.by_sum < part.views) return;
-      bool moves = part.by_sum > 0, moves_inside = part.by_sum > 0;
-      for (size_t c = 0; c < tile.size(); ++c) {
-        moves |= part.by[c];
-        moves_inside |= part.by[c] && !outer[c];
-      }
-      if (part.reads && part.writes) return;
-      if (!moves || (stays && tensor.temporary) || is_added_in_place(cut, part)) {
-        once.push_back(static_cast<double>(tensor.bytes));
-        if (tensor.temporary) continue;
-        if (part.reads) whole_in.add(rates.in, once.back());
-        if (part.writes) whole_out.add(rates.out, once.back());
+      const bool by_sum = in_steps && tensor.by_sum > 0;
+      if (by_sum && tensor.by_sum < tensor.views) return;
+      if (tensor.reads && tensor.writes) return;
+      const bool moves = by_sum || (tensor.by & cut.cut) > 0,
+                 moves_inside = by_sum || (tensor.by & inner) > 0;
+      if (!moves || (stays && tensor.of.temporary) || is_added_in_place(cut, tensor)) {
+        once_.push_back(static_cast<double>(tensor.of.bytes));
+        if (tensor.of.temporary) continue;
+        if (tensor.reads) whole_in.add(rates.in, once_.back());
+        if (tensor.writes) whole_out.add(rates.out, once_.back());
         continue;
       }
-      tile_by_tile.push_back(part.view);
-      (moves_inside ? by_step : by_point).push_back(part.held);
-      if (part.reads) (moves_inside ? in_of_step : in).add(rates.in, part.moved);
-      if (part.writes) (moves_inside ? out_of_step : out).add(rates.out, part.moved);
+      tile_by_tile |= bit(t);
+      (moves_inside ? by_step_ : by_point_).push_back(part.held);
+      if (tensor.reads) (moves_inside ? in_of_step : in).add(rates.in, part.moved);
+      if (tensor.writes) (moves_inside ? out_of_step : out).add(rates.out, part.moved);
     }
-    // What a unit moves, and what others do at the same bank meanwhile; the first kernel and the
-    // others run so often.
-    const double port_rate = rates.port_rate(PortUse::copy_in);
-    const auto busiest = [&](double first, double others, double bytes) {
-      const auto times = [&](size_t k) { return k == 0 ? first : others; };
-      double all = port_rate > 0 ? bytes / port_rate : 0, longest = 0;
-      for (size_t k = 0; k < run.loads.size(); ++k) all += times(k) * run.loads[k].port;
-      for (size_t k = 0; k < run.loads.size(); ++k) {
-        double busy = 0, port = 0;
-        for (size_t n = 0; n < run.loads.size(); ++n) {
-          if (run.loads[n].unit != run.loads[k].unit) continue;
-          busy += times(n) * run.loads[n].busy;
-          port += times(n) * run.loads[n].port;
-        }
-        const double beside = (all - port) / static_cast<double>(rates.banks);
-        longest = std::max({longest, busy, port + beside});
-      }
-      return longest;
-    };
     const auto longest = [&](const Transfers& bring, const Transfers& take) {
       const double a = bring.busy(rates.in, rates.movers), b = take.busy(rates.out, rates.movers);
       return rates.in_turns ? a + b : std::max(a, b);
     };
-    const auto outer_points = static_cast<double>(points(tile, outer, true)),
-               steps = in_steps ? steps_of(cut) : static_cast<double>(points(tile, outer, false));
+    const double outer_points = points(cut, cut.outer),
+                 steps = in_steps ? steps_of(cut) : points(cut, inner);
     Transfers ins = in, outs = out;
     ins.add(in_of_step, steps);
     outs.add(out_of_step, steps);
-    if (outer_points * longest(ins, outs) >= best_.cycles) return;
+    const double moving = longest(ins, outs);
+    if (outer_points * moving >= best_.cycles) return;
+    const double working = busiest(steps, in_steps ? 1 : steps, ins.bytes + outs.bytes);
+    if ((outer_points - 1) * working >= best_.cycles) return;
     // One after the other adds to one sum.
-    const double in_turn = in_steps ? run.first : adds(tile) ? run.last : 0;
-    const double in_step = in_steps ? run.first : run.takes, after = run.takes - in_step;
+    const double in_turn = in_steps ? run_.first : adds(cut) ? run_.last : 0;
+    const double in_step = in_steps ? run_.first : run_.takes, after = run_.takes - in_step;
+    const double one = in_of_step.in_a_row + in_step + out_of_step.in_a_row;
+    const double least_period =
+        std::max({busiest(1, in_steps ? 0 : 1, in_of_step.bytes + out_of_step.bytes),
+                  longest(in_of_step, out_of_step), in_turn});
     for (int64_t depth = 1; depth <= kMostUnderWay; ++depth)
       for (int64_t step_depth = 1; step_depth <= (steps > 1 ? kMostUnderWay : 1); ++step_depth) {
         if (static_cast<double>(depth) > outer_points || static_cast<double>(step_depth) > steps)
           continue;
-        if (!fits(once, by_point, by_step, depth, step_depth)) break;
-        const double one = in_of_step.in_a_row + in_step + out_of_step.in_a_row;
-        const double period = std::max(
-            {busiest(1, in_steps ? 0 : 1, in_of_step.bytes + out_of_step.bytes),
-             longest(in_of_step, out_of_step), one / static_cast<double>(step_depth), in_turn});
+        const double period = std::max(least_period, one / static_cast<double>(step_depth));
         const double loop = one + (steps - 1) * period,
                      all = in.in_a_row + loop + after + out.in_a_row;
-        const double outer_period = std::max(
-            {busiest(steps, in_steps ? 1 : steps, ins.bytes + outs.bytes), longest(ins, outs),
-             two        ? loop
-             : in_steps ? 0
-                        : in_turn,
-             all / static_cast<double>(depth)});
+        const double outer_period = std::max({working, moving,
+                                              two        ? loop
+                                              : in_steps ? 0
+                                                         : in_turn,
+                                              all / static_cast<double>(depth)});
         const double cycles = whole_in.in_a_row / rates.movers + whole_out.in_a_row / rates.movers +
                               all + (outer_points - 1) * outer_period;
         if (cycles >= best_.cycles) continue;
-        best_ = {tile, outer, depth, step_depth, "", step, run.ways, tile_by_tile, cycles};
+        if (!fits(depth, step_depth)) break;
+        best_ = {cut.tile, {}, depth, step_depth, "", cut.step, run_.ways, {}, cycles};
+        outer_ = cut.outer | ~cut.cut;
+        tile_by_tile_ = tile_by_tile;
       }
   }
 
   // Do all buffers find banks? The largest comes first, and each goes into the first with room.
-  bool fits(const std::vector<double>& once, const std::vector<double>& by_point,
-            const std::vector<double>& by_step, int64_t depth, int64_t step_depth) const {
-    const StagedRates& rates = links_[0].ways[0]->rates;
-    std::vector<double> needs = once, left(static_cast<size_t>(rates.banks),
-                                           static_cast<double>(rates.bank_bytes));
-    for (double bytes : by_point) needs.push_back(bytes * static_cast<double>(depth));
-    for (double bytes : by_step)
-      needs.push_back(bytes * static_cast<double>(depth) * static_cast<double>(step_depth));
-    std::sort(needs.begin(), needs.end(), std::greater<>());
-    return std::all_of(needs.begin(), needs.end(), [&](double need) {
-      const auto bank = std::find_if(left.begin(), left.end(), [&](double b) { return b >= need; });
-      if (bank != left.end()) *bank -= need;
-      return bank != left.end();
+  bool fits(int64_t depth, int64_t step_depth) {
+    needs_ = once_;
+    for (double bytes : by_point_) needs_.push_back(bytes * static_cast<double>(depth));
+    for (double bytes : by_step_)
+      needs_.push_back(bytes * static_cast<double>(depth) * static_cast<double>(step_depth));
+    std::sort(needs_.begin(), needs_.end(), std::greater<>());
+    left_.assign(static_cast<size_t>(rates().banks), static_cast<double>(rates().bank_bytes));
+    return std::all_of(needs_.begin(), needs_.end(), [&](double need) {
+      const auto bank =
+          std::find_if(left_.begin(), left_.end(), [&](double b) { return b >= need; });
+      if (bank != left_.end()) *bank -= need;
+      return bank != left_.end();
     });
   }
 
   const std::vector<int64_t>& ranges_;
-  const ChainTensors& tensors_;
   const double below_;
   std::vector<Link> links_;
+  std::vector<Tensor> tensors_;
   std::vector<std::vector<int64_t>> sizes_;  // of each common index
-  std::vector<bool> summed_;                 // by common index: the last kernel sums over it
+  Set summed_ = 0;                           // the common indices over which the last kernel sums
+  bool others_ = false;                      // there are temporaries that others use
   const TiledBlock::Index* sum_ = nullptr;   // of the first kernel; null: it stays whole
   size_t sum_position_ = 0;                  // of it in the kernel's tiles
-  std::vector<bool> sum_moves_;              // the kernel's views
+  std::vector<int64_t> steps_;               // sizes that its parts may have
   bool tells_ = true;
+  // Of what is looked at.
+  std::vector<Part> parts_;  // by tensor
+  Run run_;
+  std::vector<Set> loops_;                        // indices of the loop around
+  std::vector<double> once_, by_point_, by_step_;  // bytes that are held
+  std::vector<double> held_, moved_, needs_, left_;
   ChainChoice best_;
+  Set outer_ = 0, tile_by_tile_ = 0;  // of the best one
 };
 
 }  // namespace

@@ -10,18 +10,24 @@ namespace {
 class Cuts {
  public:
   Cuts(KernelShape& shape, const SpreadViews& views, const Tile& tile,
-       const std::vector<size_t>& along, const SpreadUnit& on)
-      : shape_(shape), views_(views), along_(along), on_(on), part_(tile) {
+       const std::vector<size_t>& along, const SpreadUnit& on, KnownParts& known)
+      : shape_(shape), views_(views), along_(along), on_(on), known_(known), part_(tile) {
     for (size_t i : along) ranges_.push_back(tile[i]);
   }
 
   PartChoice best() {
-    best_ = choose_parts(ranges_, on_.instances, 1, true);
+    const auto [at, added] = known_.by_number.try_emplace(ranges_);
+    if (added) at->second = choose_parts(ranges_, on_.instances, 1, true);
+    best_ = at->second;
     if (on_.ports->ports.empty() || best_.parts < 2) return best_;
     const Time first = time_of(best_.tiles, best_.parts);
     if (first.operands <= first.computes) return best_;
     best_time_ = first.operands;
-    for (int64_t range : ranges_) sizes_.push_back(part_sizes(range, on_.instances, 1, true));
+    for (int64_t range : ranges_) {
+      std::vector<int64_t>& sizes = known_.sizes[range];
+      if (sizes.empty()) sizes = part_sizes(range, on_.instances, 1, true);
+      sizes_.push_back(&sizes);
+    }
     present_.tiles.resize(ranges_.size());
     extend(0);
     return best_;
@@ -67,8 +73,9 @@ class Cuts {
       return;
     }
     const PartChoice before = present_;
-    for (size_t i = sizes_[at].size(); i-- > 0;) {
-      const int64_t size = sizes_[at][i], count = ceil_div(ranges_[at], size);
+    const std::vector<int64_t>& sizes = *sizes_[at];
+    for (size_t i = sizes.size(); i-- > 0;) {
+      const int64_t size = sizes[i], count = ceil_div(ranges_[at], size);
       if (before.parts * count > on_.instances) continue;
       present_.tiles[at] = size;
       present_.parts = before.parts * count;
@@ -82,9 +89,10 @@ class Cuts {
   const SpreadViews& views_;
   const std::vector<size_t>& along_;
   const SpreadUnit& on_;
+  KnownParts& known_;
   Tile part_;
   std::vector<int64_t> ranges_;
-  std::vector<std::vector<int64_t>> sizes_;  // that parts may have along each range
+  std::vector<const std::vector<int64_t>*> sizes_;  // that parts may have along each range
   PartChoice present_, best_;
   double best_time_ = 0;
 };
@@ -103,8 +111,8 @@ SpreadViews spread_views(const stripe::Block& block, const ExecutionUnit& unit) 
 }
 
 PartChoice spread_parts(KernelShape& shape, const SpreadViews& views, const Tile& tile,
-                        const std::vector<size_t>& along, const SpreadUnit& on) {
-  return Cuts(shape, views, tile, along, on).best();
+                        const std::vector<size_t>& along, const SpreadUnit& on, KnownParts& known) {
+  return Cuts(shape, views, tile, along, on, known).best();
 }
 
 }  // namespace stria::cost

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "stria/cost/block/operation_pace.h"
@@ -35,10 +36,16 @@ struct SpreadViews {
 };
 SpreadViews spread_views(const stripe::Block& block, const ExecutionUnit& unit);
 
+// What does not depend on the tile as a whole, for many tiles of one kernel on one unit.
+struct KnownParts {
+  std::map<std::vector<int64_t>, PartChoice> by_number;  // by the ranges that may be cut
+  std::map<int64_t, std::vector<int64_t>> sizes;         // of parts, by range
+};
+
 // The cut of `tile` along these of its indices, in even parts; `tiles` of the answer has a size for
 // each of them. choose_parts(), unless its operands move for longer than the unit works, and a cut
 // into at most one part for each instance takes less time. Bank conflicts are not looked at.
 PartChoice spread_parts(KernelShape& shape, const SpreadViews& views, const Tile& tile,
-                        const std::vector<size_t>& along, const SpreadUnit& on);
+                        const std::vector<size_t>& along, const SpreadUnit& on, KnownParts& known);
 
 }  // namespace stria::cost

@@ -76,6 +76,7 @@ Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
   STRIA_ASSIGN(out.pace_, OperationPace::of(*rates.unit, work_of(block)));
   STRIA_ASSIGN(const double rest, operation_cycles(*rates.unit, work));
   out.least_operation_ += rest;
+  out.all_points_ = points_of(out.tiled_.ranges());
   std::vector<double> moved;
   std::vector<Used> used;
   for (size_t v = 0; v < out.tensors_.size(); ++v) {
@@ -96,8 +97,11 @@ double StagedKernel::lines(const Footprint& footprint) const {
   return footprint.runs * std::ceil(footprint.run_bytes / line) * line;
 }
 
-std::vector<StagedKernel::Move> StagedKernel::moves(const Tile& tile) const {
-  std::vector<Move> out(shape_.views());
+const std::vector<StagedKernel::Move>& StagedKernel::moves(const Tile& tile) const {
+  std::vector<Move>& out = moves_;
+  if (!out.empty() && tile == moves_of_) return out;
+  moves_of_ = tile;
+  out.resize(shape_.views());
   for (size_t v = 0; v < out.size(); ++v) {
     const Footprint footprint = shape_.footprint(v, tile);
     out[v].bytes = lines(footprint);
@@ -127,6 +131,12 @@ double StagedKernel::Staging::held(const Move& move, size_t view) const {
 const std::vector<size_t>& StagedKernel::places(const std::vector<Move>& moves,
                                                 const Staging& staging, Missing* missing) const {
   auto& [order, need, left, crowd, banks] = places_;
+  if (rates_->banks == 1 && !missing) {
+    double all = 0;
+    for (size_t v = 0; v < moves.size(); ++v) all += staging.held(moves[v], v);
+    banks.assign(all <= static_cast<double>(rates_->bank_bytes) ? moves.size() : 0, 0);
+    return banks;
+  }
   order.clear();
   need.clear();
   for (size_t v = 0; v < moves.size(); ++v) {
@@ -158,7 +168,7 @@ const std::vector<size_t>& StagedKernel::places(const std::vector<Move>& moves,
 
 std::optional<StagedKernel::Missing> StagedKernel::missing(const Tile& tile) const {
   if (!scratchpad_banks_.empty()) return std::nullopt;
-  const std::vector<Move> parts = moves(tile);
+  const std::vector<Move>& parts = moves(tile);
   ViewSet in_parts;
   for (size_t v = 0; v < parts.size(); ++v) in_parts[v] = !(parts[v].reads && parts[v].writes);
   Missing out;
@@ -169,7 +179,8 @@ std::optional<StagedKernel::Missing> StagedKernel::missing(const Tile& tile) con
 // Cycles of the busiest port for one tile: the operands, and what is copied in and out meanwhile.
 double StagedKernel::ports(const std::vector<Move>& moves, const std::vector<size_t>& banks,
                            const ViewSet& transferred) const {
-  std::vector<double> bytes(static_cast<size_t>(rates_->banks) * rates_->ports.size());
+  std::vector<double>& bytes = port_bytes_;
+  bytes.assign(static_cast<size_t>(rates_->banks) * rates_->ports.size(), 0);
   for (size_t v = 0; v < moves.size(); ++v) {
     const auto add = [&](size_t use, double moved) {
       if (rates_->port_of[use] >= 0)
@@ -217,7 +228,8 @@ const StagedKernel::TileWork& StagedKernel::work(const Tile& tile,
     const auto instances = static_cast<int64_t>(rates_->instances);
     const PartChoice cut =
         spread_parts(shape_, views_, tile, outputs_,
-                     {rates_->unit, &pace_, rates_, rates_->unit_cycle, instances, rates_->banks});
+                     {rates_->unit, &pace_, rates_, rates_->unit_cycle, instances, rates_->banks},
+                     known_parts_);
     for (size_t n = 0; n < outputs_.size(); ++n) part[outputs_[n]] = cut.tiles[n];
     out.parts = static_cast<double>(cut.parts);
     out.rounds = static_cast<double>(ceil_div(cut.parts, instances));
@@ -480,7 +492,7 @@ bool StagedKernel::may_cut_reductions() const {
 }
 
 StagedTime StagedKernel::time(const Tile& tile) const {
-  const std::vector<Move> parts = moves(tile);
+  const std::vector<Move>& parts = moves(tile);
   const TileWork& work = this->work(tile, parts);
   const double tiles = tiles_of(tiled_, tile), results = output_tiles_of(tiled_, tile);
   StagedTime out;
@@ -544,6 +556,13 @@ StagedKernel::Alone StagedKernel::alone(const Tile& tile, bool goes_on) const {
   return {operation.takes, operation.busy, operation.port};
 }
 
+double StagedKernel::least_alone(const Tile& tile) const {
+  const double cycles = rates_->spread
+                            ? least_operation_ / all_points_ * points_of(tile) / rates_->instances
+                            : std::ceil(pace_.cycles(shape_.work(tile)) - 1e-9);
+  return (rates_->unit->overhead_cycles + cycles) * rates_->unit_cycle;
+}
+
 void StagedKernel::shown(const Tile& tile, std::vector<double>& held,
                          std::vector<double>& moved) const {
   held.clear();
@@ -561,14 +580,13 @@ double StagedKernel::bound(const Tile& low, const Tile& high) const {
   const double operation =
       (least_operation_ + tiles_of(tiled_, high) * rates_->unit->overhead_cycles) *
       rates_->unit_cycle / rates_->instances;
-  double points = 1, in = 0, back = 0;
+  double in = 0, back = 0;
   std::vector<double> moved;
   std::vector<Used> used;
-  for (const TiledBlock::Index& index : tiled_.indices) points *= static_cast<double>(index.range);
   for (size_t v = 0; v < tiled_.views.size(); ++v) {
     const TiledView& view = tiled_.views[v];
     const double bytes = std::min(static_cast<double>(tensors_[v].bytes),
-                                  points * least_elements_of_point(view, low, high) *
+                                  all_points_ * least_elements_of_point(view, low, high) *
                                       static_cast<double>(view.element_bytes));
     moved.push_back(bytes);
     used.push_back(once(v, bytes));
@@ -580,8 +598,61 @@ double StagedKernel::bound(const Tile& low, const Tile& high) const {
   back = rates_->out.together > 0 ? back / rates_->out.together : 0;
   // What the first tile reads comes before its operation, and what the last one writes goes after
   // that.
-  return weighed(std::max({operation + ends_bound(low), in, back}), energy(moved, used)) *
-         kRounding;
+  double cycles = std::max({operation + ends_bound(low), in, back});
+  if (low == high) cycles = std::max(cycles, tile_bound(low, moved));
+  return weighed(cycles, energy(moved, used)) * kRounding;
+}
+
+double StagedKernel::tile_bound(const Tile& tile, std::vector<double>& moved) const {
+  const double tiles = tiles_of(tiled_, tile), results = output_tiles_of(tiled_, tile);
+  if (tiles < 2) return 0;
+  const bool has_steps = results < tiles;
+  const ViewSet by_step = has_steps ? moved_by_steps(tile) : ViewSet();
+  // A transfer moves no more than its own way carries, and all together no more than the buses.
+  struct {
+    double in_a_row = 0, bytes = 0;
+    double busy(const StagedRates::Way& way, double movers) const {
+      return std::max(in_a_row / movers, way.together > 0 ? bytes / way.together : 0);
+    }
+  } in, out;
+  const std::vector<Move>& parts = moves(tile);
+  const bool all_fit = !scratchpad_banks_.empty();
+  double operands = 0;
+  for (size_t v = 0; v < parts.size(); ++v) {
+    const Move& move = parts[v];
+    const double times = !has_steps || by_step[v] ? tiles : results;
+    // As a whole once, if it fits; the result of steps comes in parts.
+    const bool may_be_whole =
+        (move.reads && move.writes) || (move.whole <= static_cast<double>(rates_->bank_bytes) &&
+                                        !(has_steps && move.writes));
+    const double whole = move.temporary ? 0 : move.whole;
+    const auto add = [&](auto& to, const StagedRates::Way& way) {
+      const auto takes = [&](double bytes) {
+        return way.latency + (way.bytes > 0 ? bytes / way.bytes : 0);
+      };
+      const double row = times * takes(move.bytes);
+      to.in_a_row += !may_be_whole ? row : whole > 0 ? std::min(row, takes(whole)) : 0;
+      to.bytes += may_be_whole ? std::min(times * move.bytes, whole) : times * move.bytes;
+    };
+    if (move.reads) add(in, rates_->in);
+    if (move.writes) add(out, rates_->out);
+    if (!may_be_whole && !all_fit) moved[v] = std::max(moved[v], times * move.bytes);
+    operands += move.held * ((move.reads && !move.writes ? 1 : 0) + (move.writes ? 1 : 0));
+  }
+  const double a = in.busy(rates_->in, rates_->movers), b = out.busy(rates_->out, rates_->movers);
+  double least = rates_->in_turns ? a + b : std::max(a, b);
+  const double overhead = rates_->unit->overhead_cycles * rates_->unit_cycle;
+  if (!rates_->spread)
+    least = std::max(least, tiles *
+                                (overhead + std::ceil(pace_.cycles(shape_.work(tile)) - 1e-9) *
+                                                rates_->unit_cycle) /
+                                rates_->instances);
+  // Each operand moves over the port once for a tile.
+  if (rates_->one_port && !rates_->unit->systolic)
+    least = std::max(least,
+                     tiles * operands / (rates_->ports[0] * static_cast<double>(rates_->banks)));
+  // Nothing may come tile by tile, and one operation do all.
+  return all_fit && !rates_->spread ? std::min(least, one_operation_.cycles) : least;
 }
 
 double StagedKernel::ends_bound(const Tile& low) const {

@@ -116,6 +116,8 @@ class StagedKernel {
   };
   // `goes_on`: it adds to what a tile before it has left.
   Alone alone(const Tile& tile, bool goes_on) const;
+  // alone() does not take less.
+  double least_alone(const Tile& tile) const;
   // By view: a tile's bytes in the scratchpad, and its bytes of whole lines.
   void shown(const Tile& tile, std::vector<double>& held, std::vector<double>& moved) const;
   const TiledBlock& tiled() const { return tiled_; }
@@ -150,7 +152,8 @@ class StagedKernel {
   StagedKernel(const stripe::Block& block, std::vector<StagedTensor> tensors,
                const StagedRates& rates);
   double lines(const Footprint& footprint) const;
-  std::vector<Move> moves(const Tile& tile) const;
+  // Holds until the next call for another tile.
+  const std::vector<Move>& moves(const Tile& tile) const;
   // How a tile's views come into the scratchpad.
   struct Staging {
     ViewSet in_parts;  // else as a whole, once
@@ -204,6 +207,8 @@ class StagedKernel {
   double weighed(double cycles, double energy_pj) const;
   // Not above what the first copy-in and the last copy-out of any tile take that is at least `low`.
   double ends_bound(const Tile& low) const;
+  // Not above the cycles of this tile; raises `moved`, by view, to the bytes that it moves at least.
+  double tile_bound(const Tile& tile, std::vector<double>& moved) const;
   // Of each view, whether it moves from step to step of a tile that cuts reductions.
   ViewSet moved_by_steps(const Tile& tile) const;
 
@@ -218,6 +223,10 @@ class StagedKernel {
     std::vector<size_t> crowd, banks;
   };
   mutable Places places_;
+  mutable std::vector<double> port_bytes_;
+  mutable std::vector<Move> moves_;  // of the tile that was asked for last
+  mutable Tile moves_of_;
+  mutable KnownParts known_parts_;
   mutable TileWork work_;
   mutable Tile part_;
   mutable std::vector<Move> parts_;    // of the staging that is looked at
@@ -229,6 +238,7 @@ class StagedKernel {
   const StagedRates* rates_;
   double least_energy_ = 0;               // each tensor copied once, each operand used once; in pJ
   double least_operation_ = 0;            // of all points, in the unit's cycles without overhead
+  double all_points_ = 1;                 // of the kernel
   std::vector<size_t> scratchpad_banks_;  // by view, if all tensors fit together; else empty
   StagedTime one_operation_;              // then the time without tiles, unless `spread`
 };

@@ -36,7 +36,8 @@ cost::PartChoice choose_by_time(const Block& block, const std::vector<IndexRole>
     for (size_t n = 0; n < at.size(); ++n)
       if (block.idxs[at[n]].name == role.name) along.push_back(n);
   cost::KernelShape shape(block, at);
-  return cost::spread_parts(shape, cost::spread_views(block, *on.unit), tile, along, on);
+  cost::KnownParts known;
+  return cost::spread_parts(shape, cost::spread_views(block, *on.unit), tile, along, on, known);
 }
 
 void cut(Block& block, const TensorNames& around, int64_t wanted, const Spread& spread,
