@@ -6,7 +6,6 @@
 #include <deque>
 #include <limits>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 namespace stria::cost {
@@ -31,31 +30,35 @@ class KeptTiles {
       : space_(space), cost_(cost), keep_(keep) {}
 
  protected:
+  double look_at(const Tile& tile) {
+    const double cost = cost_.of(tile);
+    keep(tile, cost);
+    return cost;
+  }
   // The same once more takes no time.
   double ask(const Tile& tile) {
     const auto [at, added] = asked_.try_emplace(tile, 0);
-    if (added) at->second = look_at(tile);
+    if (added) at->second = cost_.of(tile);
+    keep(tile, at->second);
     return at->second;
   }
   // Infinite, or not below `limit`, if the tile costs no less.
   double ask_below(const Tile& tile, double limit) {
-    if (const auto at = asked_.find(tile); at != asked_.end()) return at->second;
-    if (cost_.bound(tile, tile) >= limit) return std::numeric_limits<double>::infinity();
+    if (!asked_.contains(tile) && cost_.bound(tile, tile) >= limit)
+      return std::numeric_limits<double>::infinity();
     return ask(tile);
   }
 
-  double look_at(const Tile& tile) {
-    const double cost = cost_.of(tile);
+  void keep(const Tile& tile, double cost) {
     ++out_.looked_at;
-    if (cost == std::numeric_limits<double>::infinity()) return cost;
-    if (out_.best.size() == keep_ && !is_better(cost, tile, out_.best.back())) return cost;
+    if (cost == std::numeric_limits<double>::infinity()) return;
+    if (out_.best.size() == keep_ && !is_better(cost, tile, out_.best.back())) return;
     auto at = std::find_if(out_.best.begin(), out_.best.end(), [&](const ScoredTile& other) {
       return !is_better(other.score, other.tile, {tile, cost});
     });
-    if (at != out_.best.end() && at->tile == tile) return cost;
+    if (at != out_.best.end() && at->tile == tile) return;
     out_.best.insert(at, {tile, cost});
     if (out_.best.size() > keep_) out_.best.pop_back();
-    return cost;
   }
 
   // Gives one index at a time its best size until none gets better. `best` is the tile's cost.
@@ -84,15 +87,8 @@ class KeptTiles {
   Ranking out_;
 
  private:
-  struct Hash {
-    size_t operator()(const Tile& tile) const {
-      size_t out = 0;
-      for (int64_t size : tile)
-        out = (out ^ static_cast<size_t>(size)) * size_t{0x9e3779b97f4a7c15} + (out >> 29);
-      return out;
-    }
-  };
-  std::unordered_map<Tile, double, Hash> asked_;  // costs
+  AskedTiles own_;
+  AskedTiles& asked_ = cost_.asked ? *cost_.asked : own_;
 };
 
 class Quick : KeptTiles {

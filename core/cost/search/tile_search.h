@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <unordered_map>
 
 #include "stria/cost/search/tile_space.h"
 
@@ -32,6 +33,17 @@ SearchResult ascend(const TileSpace& space, const TileScore& score);
 // The same over all powers of two up to each range, and the range. `ranges` are positive.
 SearchResult ascend(const std::vector<int64_t>& ranges, const TileScore& score);
 
+struct TileHash {
+  size_t operator()(const Tile& tile) const {
+    size_t out = 0;
+    for (int64_t size : tile)
+      out = (out ^ static_cast<size_t>(size)) * size_t{0x9e3779b97f4a7c15} + (out >> 29);
+    return out;
+  }
+};
+// Costs that were asked for.
+using AskedTiles = std::unordered_map<Tile, double, TileHash>;
+
 // What the other searches ask; lower cost is better.
 struct SearchCost {
   // Infinite: the tile does not fit.
@@ -52,6 +64,8 @@ struct SearchCost {
   // The quick search ends when it has a tile that costs no more. 0: it goes on.
   double enough = 0;
   bool rough = false;  // it descends from two tiles alone, index by index
+  // What searches before this one have asked, and this one asks; null: it keeps that to itself.
+  AskedTiles* asked = nullptr;
 };
 
 struct Ranking {

@@ -582,47 +582,45 @@ std::optional<ChainChoice> best_chain(const std::vector<ChainKernel>& kernels,
   return Chain(kernels, ranges, tensors, below).best();
 }
 
-double best_alone(const stripe::Block& block, const std::vector<ChainWay>& ways,
-                  const ChainTensors& tensors, bool rough, double enough) {
-  std::vector<const ChainWay*> way_of;
-  const std::vector<StagedKernel> kernels = kernels_of(block, ways, tensors, way_of);
-  if (kernels.empty()) return kNone;
-  TileFilter filter;
-  filter.cut_reductions = kernels[0].may_cut_reductions();
-  const Result<TileSpace> space = tile_space(kernels[0].tiled(), filter);
-  if (!space.ok()) return kNone;
-  SearchCost search;
-  search.of = [&](const Tile& tile) {
-    double out = kNone;
-    for (const StagedKernel& kernel : kernels)
-      if (kernel.bound(tile, tile) < out) out = std::min(out, kernel.time(tile).cost);
-    return out;
-  };
-  search.bound = [&](const Tile& low, const Tile& high) {
-    double out = kNone;
-    for (const StagedKernel& kernel : kernels) out = std::min(out, kernel.bound(low, high));
-    return out;
-  };
-  search.hopeless = [&](const Tile& tile) { return kernels[0].missing(tile).has_value(); };
-  search.rough = rough;
-  search.enough = std::max(enough, 0.0);
-  const Ranking found = quick(*space, search);
-  return found.best.empty() ? kNone : found.best.front().score;
-}
+AloneCost::AloneCost(const stripe::Block& kernel, const std::vector<ChainWay>& ways,
+                     const ChainTensors& tensors)
+    : kernels_(kernels_of(kernel, ways, tensors, way_of_)) {}
 
-double least_alone(const stripe::Block& block, const std::vector<ChainWay>& ways,
-                   const ChainTensors& tensors) {
-  ChainTensors known = tensors;
-  // A temporary that is larger than a bank comes and goes.
-  for (auto& [name, tensor] : known)
-    tensor.temporary &= !ways.empty() && tensor.bytes <= ways[0].rates.bank_bytes;
-  std::vector<const ChainWay*> way_of;
+double AloneCost::least() {
+  if (least_) return *least_;
   double out = kNone;
-  for (const StagedKernel& kernel : kernels_of(block, ways, known, way_of)) {
+  for (const StagedKernel& kernel : kernels_) {
     const Tile largest = kernel.tiled().ranges();
     out = std::min(out, kernel.bound(Tile(largest.size(), 1), largest));
   }
-  return out == kNone ? 0 : out;
+  return *(least_ = out == kNone ? 0 : out);
+}
+
+double AloneCost::best(bool rough) {
+  std::optional<double>& out = rough ? rough_ : best_;
+  if (out) return *out;
+  out = kNone;
+  if (kernels_.empty()) return *out;
+  const Result<TileSpace> space = kernels_[0].space({});
+  if (!space.ok()) return *out;
+  SearchCost search;
+  search.of = [&](const Tile& tile) {
+    double cost = kNone;
+    for (const StagedKernel& kernel : kernels_)
+      if (kernel.bound(tile, tile) < cost) cost = std::min(cost, kernel.time(tile).cost);
+    return cost;
+  };
+  search.bound = [&](const Tile& low, const Tile& high) {
+    double cost = kNone;
+    for (const StagedKernel& kernel : kernels_) cost = std::min(cost, kernel.bound(low, high));
+    return cost;
+  };
+  search.hopeless = [&](const Tile& tile) { return kernels_[0].missing(tile).has_value(); };
+  search.rough = rough;
+  search.asked = &asked_;
+  const Ranking found = quick(*space, search);
+  if (!found.best.empty()) out = found.best.front().score;
+  return *out;
 }
 
 std::string to_string(const ChainChoice& choice) {

@@ -35,6 +35,7 @@
 #include <utility>
 #include <vector>
 
+#include "stria/cost/search/tile_search.h"
 #include "stria/cost/staged/staged_rates.h"
 #include "stria/cost/staged/staged_time.h"
 #include "stria/stripe/block.h"
@@ -80,14 +81,23 @@ std::optional<ChainChoice> best_chain(const std::vector<ChainKernel>& kernels,
                                       const std::vector<int64_t>& ranges,
                                       const ChainTensors& tensors, double below);
 
-// The cost of the best tile that is found of the kernel by itself; infinite: none fits. `rough`:
-// the search is short. It ends with a tile that costs no more than `enough`.
-double best_alone(const stripe::Block& kernel, const std::vector<ChainWay>& ways,
-                  const ChainTensors& tensors, bool rough, double enough = 0);
+// The costs of a kernel by itself, over the tiles that `autotile` looks at; infinite: none fits.
+// Each is found once. Borrows the ways.
+class AloneCost {
+ public:
+  AloneCost(const stripe::Block& kernel, const std::vector<ChainWay>& ways,
+            const ChainTensors& tensors);
+  // No tile costs less.
+  double least();
+  // Of the best tile that is found; `rough`: by a short search.
+  double best(bool rough);
 
-// No tile of the kernel by itself costs less.
-double least_alone(const stripe::Block& kernel, const std::vector<ChainWay>& ways,
-                   const ChainTensors& tensors);
+ private:
+  std::vector<const ChainWay*> way_of_;
+  std::vector<StagedKernel> kernels_;
+  AskedTiles asked_;
+  std::optional<double> least_, rough_, best_;
+};
 
 // "[h:1, i:128]…" without names: the terms in one line.
 std::string to_string(const ChainChoice& choice);

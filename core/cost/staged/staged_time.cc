@@ -131,27 +131,33 @@ double StagedKernel::Staging::held(const Move& move, size_t view) const {
 const std::vector<size_t>& StagedKernel::places(const std::vector<Move>& moves,
                                                 const Staging& staging, Missing* missing) const {
   auto& [order, need, left, crowd, banks] = places_;
-  if (rates_->banks == 1 && !missing) {
-    double all = 0;
-    for (size_t v = 0; v < moves.size(); ++v) all += staging.held(moves[v], v);
-    banks.assign(all <= static_cast<double>(rates_->bank_bytes) ? moves.size() : 0, 0);
-    return banks;
-  }
+  const auto room = static_cast<double>(rates_->bank_bytes);
   order.clear();
   need.clear();
+  double all = 0, most = 0;
   for (size_t v = 0; v < moves.size(); ++v) {
     need.push_back(staging.held(moves[v], v));
+    all += need[v];
+    most = std::max(most, need[v]);
+  }
+  // Mostly that is all there is to say.
+  const bool has_room = most <= room && all <= room * static_cast<double>(rates_->banks);
+  if (!missing && (!has_room || rates_->banks == 1)) {
+    banks.assign(has_room ? moves.size() : 0, 0);
+    return banks;
+  }
+  for (size_t v = 0; v < moves.size(); ++v) {
     // There are few views: each goes behind those that need as much.
     size_t at = v;
     while (at > 0 && need[order[at - 1]] < need[v]) --at;
     order.insert(order.begin() + static_cast<std::ptrdiff_t>(at), v);
   }
-  left.assign(static_cast<size_t>(rates_->banks), static_cast<double>(rates_->bank_bytes));
+  left.assign(static_cast<size_t>(rates_->banks), room);
   crowd.assign(left.size(), 0);
   banks.assign(moves.size(), 0);
   for (size_t v : order) {
     size_t best = left.size();
-    for (size_t bank = 0; bank < left.size(); ++bank)
+    for (size_t bank = 0; bank < left.size() && (best == left.size() || crowd[best] > 0); ++bank)
       if (left[bank] >= need[v] && (best == left.size() || crowd[bank] < crowd[best])) best = bank;
     if (best == left.size()) {
       if (missing)
@@ -491,6 +497,25 @@ bool StagedKernel::may_cut_reductions() const {
   });
 }
 
+Result<TileSpace> StagedKernel::space(TileFilter filter) const {
+  filter.cut_reductions &= may_cut_reductions();
+  Result<TileSpace> out = tile_space(tiled_, filter);
+  if (!out.ok() || !filter.cut_reductions) return out;
+  const std::vector<TiledBlock::Index>& indices = tiled_.indices;
+  size_t longest = indices.size();
+  for (size_t i = 0; i < indices.size(); ++i)
+    if (indices[i].reduction &&
+        (longest == indices.size() || indices[i].range > indices[longest].range))
+      longest = i;
+  TileSpace fewer = *out;
+  Tile smallest;
+  for (size_t i = 0; i < fewer.size(); ++i) {
+    if (indices[i].reduction && i != longest) fewer[i] = {fewer[i].back()};
+    smallest.push_back(fewer[i].front());
+  }
+  return missing(smallest) ? *std::move(out) : fewer;
+}
+
 StagedTime StagedKernel::time(const Tile& tile) const {
   const std::vector<Move>& parts = moves(tile);
   const TileWork& work = this->work(tile, parts);
@@ -590,7 +615,8 @@ double StagedKernel::bound(const Tile& low, const Tile& high) const {
                                       static_cast<double>(view.element_bytes));
     moved.push_back(bytes);
     used.push_back(once(v, bytes));
-    if (tensors_[v].temporary) continue;  // it may stay in the scratchpad
+    // It may stay in the scratchpad.
+    if (tensors_[v].temporary && tensors_[v].bytes <= rates_->bank_bytes) continue;
     if (view.reads()) in += bytes;
     if (view.writes()) back += bytes;
   }

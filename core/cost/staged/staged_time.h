@@ -96,6 +96,10 @@ class StagedKernel {
   // May tiles cut reductions? Only if a part of the result may be kept as it is: in the type in
   // which sums are added up.
   bool may_cut_reductions() const;
+  // The tiles that are worth looking at. Of several reductions only the longest is cut, unless no
+  // tile has room for the others whole: to cut one is as good as to cut another, and tiles of all
+  // sizes of all of them are many.
+  Result<TileSpace> space(TileFilter filter) const;
   // A size for each index of `tiled_block(block)`.
   StagedTime time(const Tile& tile) const;
   // A tensor that finds no bank with enough bytes left, with one tile under way and every tensor

@@ -6,6 +6,7 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -93,8 +94,7 @@ class Chainer {
     Block form;
     bool product = false;
     std::vector<std::pair<int64_t, bool>> tensors;  // by view: bytes, and whether it is temporary
-    std::optional<double> least;
-    double rough = 0, best = 0;  // cost; 0: not asked
+    std::unique_ptr<cost::AloneCost> cost;  // null: not asked
   };
   // A row, by what its kernels are, and how tensors go through it.
   struct KnownRow {
@@ -376,15 +376,11 @@ class Chainer {
     return out;
   }
   double cost_of(size_t kernel, const Block& form, const cost::ChainTensors& tensors, How how) {
-    const std::vector<cost::ChainWay>& ways = alone_[kernel].product ? ways_.products : ways_.rest;
     Alone& of = alone_[kernel];
-    if (how == How::least) {
-      if (!of.least) of.least = cost::least_alone(form, ways, tensors);
-      return *of.least;
-    }
-    double& cost = how == How::rough ? of.rough : of.best;
-    if (cost == 0) cost = cost::best_alone(form, ways, tensors, how == How::rough);
-    return cost;
+    if (!of.cost)
+      of.cost = std::make_unique<cost::AloneCost>(form, of.product ? ways_.products : ways_.rest,
+                                                  tensors);
+    return how == How::least ? of.cost->least() : of.cost->best(how == How::rough);
   }
 
   const std::optional<cost::ChainChoice>& best_chain(const Row& row,
