@@ -181,6 +181,8 @@ class StagedTimeModel final : public TileCost {
                         bank_KiB_, memory, static_cast<double>(unit->size_bytes) / 1024);
     return {};
   }
+  // Views may lie in several banks.
+  bool knows_room() const override { return true; }
   Answer on(const TileQuestion& question) const override {
     std::vector<StagedWay> ways;
     for (const std::string& unit : {unit_, or_unit_}) {
