@@ -32,6 +32,7 @@ class KeptTiles {
  protected:
   double look_at(const Tile& tile) {
     const double cost = cost_.of(tile);
+    ++out_.looked_at;
     keep(tile, cost);
     return cost;
   }
@@ -39,6 +40,7 @@ class KeptTiles {
   double ask(const Tile& tile) {
     const auto [at, added] = asked_.try_emplace(tile, 0);
     if (added) at->second = cost_.of(tile);
+    out_.looked_at += added;
     keep(tile, at->second);
     return at->second;
   }
@@ -50,7 +52,6 @@ class KeptTiles {
   }
 
   void keep(const Tile& tile, double cost) {
-    ++out_.looked_at;
     if (cost == std::numeric_limits<double>::infinity()) return;
     if (out_.best.size() == keep_ && !is_better(cost, tile, out_.best.back())) return;
     auto at = std::find_if(out_.best.begin(), out_.best.end(), [&](const ScoredTile& other) {

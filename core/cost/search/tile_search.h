@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 #include <unordered_map>
 
 #include "stria/cost/search/tile_space.h"
@@ -35,10 +36,8 @@ SearchResult ascend(const std::vector<int64_t>& ranges, const TileScore& score);
 
 struct TileHash {
   size_t operator()(const Tile& tile) const {
-    size_t out = 0;
-    for (int64_t size : tile)
-      out = (out ^ static_cast<size_t>(size)) * size_t{0x9e3779b97f4a7c15} + (out >> 29);
-    return out;
+    return std::hash<std::string_view>()(
+        {reinterpret_cast<const char*>(tile.data()), tile.size() * sizeof(tile[0])});
   }
 };
 // Costs that were asked for.
@@ -72,7 +71,7 @@ struct Ranking {
   // The cheapest tiles that fit, the best first, with the cost as `score`. Among equals, the one
   // whose first different size is larger comes first.
   std::vector<ScoredTile> best;
-  int64_t looked_at = 0;  // tiles whose cost was asked
+  int64_t looked_at = 0;  // tiles whose cost was asked, each counted once
   // No tile of the space costs less: a proof, with or without a gap. 0: no tile fits.
   double least = 0;
 };

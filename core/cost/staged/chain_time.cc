@@ -118,22 +118,22 @@ class Chain {
  private:
   // Of common indices, or of tensors.
   using Set = uint64_t;
-  static constexpr size_t kMostCommon = 64;
+  static constexpr size_t kMostCommon = std::numeric_limits<Set>::digits;
   static Set bit(size_t n) { return Set{1} << n; }
   static bool has(Set set, size_t n) { return (set >> n & 1) > 0; }
 
   struct Link {
     std::vector<StagedKernel> kernels;  // by way
     std::vector<const ChainWay*> ways;
-    std::vector<size_t> position;    // by common index: its position in a tile
-    std::vector<size_t> tensor;      // by view without allocations: its position in `tensors_`
-    mutable size_t way = 0;          // that was the best one last
-    mutable Tile tile;               // what is looked at
+    std::vector<size_t> position;  // by common index: its position in a tile
+    std::vector<size_t> tensor;    // by view without allocations: its position in `tensors_`
+    mutable size_t way = 0;        // that was the best one last
+    mutable Tile tile;             // what is looked at
   };
   struct Tensor {
     ChainTensor of;
-    Set by = 0;                      // the common indices that move it
-    size_t views = 0, by_sum = 0;    // of all kernels; those that move with the first one's steps
+    Set by = 0;                    // the common indices that move it
+    size_t views = 0, by_sum = 0;  // of all kernels; those that move with the first one's steps
     bool reads = false, writes = false;
     bool adds = false;               // the last kernel writes it
     std::pair<size_t, size_t> view;  // of the first kernel that has one
@@ -532,7 +532,7 @@ class Chain {
         if (cycles >= best_.cycles) continue;
         if (!fits(depth, step_depth)) break;
         best_ = {cut.tile, {}, depth, step_depth, "", cut.step, run_.ways, {}, cycles};
-        outer_ = cut.outer | ~cut.cut;
+        outer_ = two ? cut.outer : ~Set{0};
         tile_by_tile_ = tile_by_tile;
       }
   }
@@ -567,7 +567,7 @@ class Chain {
   // Of what is looked at.
   std::vector<Part> parts_;  // by tensor
   Run run_;
-  std::vector<Set> loops_;                        // indices of the loop around
+  std::vector<Set> loops_;                         // indices of the loop around
   std::vector<double> once_, by_point_, by_step_;  // bytes that are held
   std::vector<double> held_, moved_, needs_, left_;
   ChainChoice best_;

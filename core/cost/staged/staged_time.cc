@@ -223,6 +223,10 @@ StagedKernel::Transfers StagedKernel::transfers(const std::vector<Move>& moves,
   return out;
 }
 
+double StagedKernel::whole_cycles(const BlockWork& work) const {
+  return std::ceil(pace_.cycles(work) - 1e-9) * rates_->unit_cycle;
+}
+
 const StagedKernel::TileWork& StagedKernel::work(const Tile& tile,
                                                  const std::vector<Move>& moves) const {
   TileWork& out = work_;
@@ -232,10 +236,9 @@ const StagedKernel::TileWork& StagedKernel::work(const Tile& tile,
   out.bytes.clear();
   if (rates_->spread) {
     const auto instances = static_cast<int64_t>(rates_->instances);
-    const PartChoice cut =
-        spread_parts(shape_, views_, tile, outputs_,
-                     {rates_->unit, &pace_, rates_, rates_->unit_cycle, instances, rates_->banks},
-                     known_parts_);
+    const PartChoice cut = spread_parts(
+        shape_, views_, tile, outputs_,
+        {rates_->unit, &pace_, rates_, rates_->unit_cycle, instances, rates_->banks}, known_parts_);
     for (size_t n = 0; n < outputs_.size(); ++n) part[outputs_[n]] = cut.tiles[n];
     out.parts = static_cast<double>(cut.parts);
     out.rounds = static_cast<double>(ceil_div(cut.parts, instances));
@@ -255,7 +258,7 @@ const StagedKernel::TileWork& StagedKernel::work(const Tile& tile,
     shape_.packed_strides(v, tile, packed);
     out.in_part[v] = conflicts(shape_.inner_stride(v, part, packed));
   }
-  out.computes = std::ceil(pace_.cycles(work) - 1e-9) * rates_->unit_cycle;
+  out.computes = whole_cycles(work);
   return out;
 }
 
@@ -582,10 +585,10 @@ StagedKernel::Alone StagedKernel::alone(const Tile& tile, bool goes_on) const {
 }
 
 double StagedKernel::least_alone(const Tile& tile) const {
-  const double cycles = rates_->spread
-                            ? least_operation_ / all_points_ * points_of(tile) / rates_->instances
-                            : std::ceil(pace_.cycles(shape_.work(tile)) - 1e-9);
-  return (rates_->unit->overhead_cycles + cycles) * rates_->unit_cycle;
+  const double overhead = rates_->unit->overhead_cycles * rates_->unit_cycle;
+  return overhead + (rates_->spread ? least_operation_ * rates_->unit_cycle / all_points_ *
+                                          points_of(tile) / rates_->instances
+                                    : whole_cycles(shape_.work(tile)));
 }
 
 void StagedKernel::shown(const Tile& tile, std::vector<double>& held,
@@ -643,14 +646,13 @@ double StagedKernel::tile_bound(const Tile& tile, std::vector<double>& moved) co
   } in, out;
   const std::vector<Move>& parts = moves(tile);
   const bool all_fit = !scratchpad_banks_.empty();
-  double operands = 0;
   for (size_t v = 0; v < parts.size(); ++v) {
     const Move& move = parts[v];
     const double times = !has_steps || by_step[v] ? tiles : results;
     // As a whole once, if it fits; the result of steps comes in parts.
     const bool may_be_whole =
-        (move.reads && move.writes) || (move.whole <= static_cast<double>(rates_->bank_bytes) &&
-                                        !(has_steps && move.writes));
+        (move.reads && move.writes) ||
+        (move.whole <= static_cast<double>(rates_->bank_bytes) && !(has_steps && move.writes));
     const double whole = move.temporary ? 0 : move.whole;
     const auto add = [&](auto& to, const StagedRates::Way& way) {
       const auto takes = [&](double bytes) {
@@ -663,20 +665,21 @@ double StagedKernel::tile_bound(const Tile& tile, std::vector<double>& moved) co
     if (move.reads) add(in, rates_->in);
     if (move.writes) add(out, rates_->out);
     if (!may_be_whole && !all_fit) moved[v] = std::max(moved[v], times * move.bytes);
-    operands += move.held * ((move.reads && !move.writes ? 1 : 0) + (move.writes ? 1 : 0));
   }
   const double a = in.busy(rates_->in, rates_->movers), b = out.busy(rates_->out, rates_->movers);
   double least = rates_->in_turns ? a + b : std::max(a, b);
   const double overhead = rates_->unit->overhead_cycles * rates_->unit_cycle;
-  if (!rates_->spread)
-    least = std::max(least, tiles *
-                                (overhead + std::ceil(pace_.cycles(shape_.work(tile)) - 1e-9) *
-                                                rates_->unit_cycle) /
-                                rates_->instances);
-  // Each operand moves over the port once for a tile.
-  if (rates_->one_port && !rates_->unit->systolic)
-    least = std::max(least,
-                     tiles * operands / (rates_->ports[0] * static_cast<double>(rates_->banks)));
+  if (!rates_->spread) {
+    const BlockWork& work = shape_.work(tile);
+    double operands = 0;
+    for (size_t v = 0; v < parts.size() && rates_->one_port; ++v) {
+      const OperandBytes bytes = views_.uses[v].bytes(work, shape_.footprint(v, tile));
+      operands += bytes.read + bytes.written;
+    }
+    if (rates_->one_port) operands /= rates_->ports[0] * static_cast<double>(rates_->banks);
+    const double takes = overhead + std::max(whole_cycles(work), operands);
+    least = std::max(least, tiles * takes / rates_->instances);
+  }
   // Nothing may come tile by tile, and one operation do all.
   return all_fit && !rates_->spread ? std::min(least, one_operation_.cycles) : least;
 }

@@ -181,6 +181,8 @@ class StagedKernel {
   };
   Transfers transfers(const std::vector<Move>& moves, const ViewSet& which, bool writes,
                       bool whole) const;
+  // Of one part of a tile, in cycles of the model's clock.
+  double whole_cycles(const BlockWork& work) const;
   // `moves`: of the tile. Holds until the next call.
   const TileWork& work(const Tile& tile, const std::vector<Move>& moves) const;
   // Sets `operand` of each of `moves`.
@@ -211,7 +213,7 @@ class StagedKernel {
   double weighed(double cycles, double energy_pj) const;
   // Not above what the first copy-in and the last copy-out of any tile take that is at least `low`.
   double ends_bound(const Tile& low) const;
-  // Not above the cycles of this tile; raises `moved`, by view, to the bytes that it moves at least.
+  // Not above the cycles of this tile. Raises `moved`, by view, to bytes that it moves at least.
   double tile_bound(const Tile& tile, std::vector<double>& moved) const;
   // Of each view, whether it moves from step to step of a tile that cuts reductions.
   ViewSet moved_by_steps(const Tile& tile) const;

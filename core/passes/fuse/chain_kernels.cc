@@ -94,7 +94,7 @@ class Chainer {
     Block form;
     bool product = false;
     std::vector<std::pair<int64_t, bool>> tensors;  // by view: bytes, and whether it is temporary
-    std::unique_ptr<cost::AloneCost> cost;  // null: not asked
+    std::unique_ptr<cost::AloneCost> cost;          // null: not asked
   };
   // A row, by what its kernels are, and how tensors go through it.
   struct KnownRow {

@@ -209,13 +209,14 @@ class TileChooser {
                                      cost_->terms(tile));
       if (!text.ends_with('\n')) text += '\n';
       if (memory_) {
-        const cost::MemoryUse use = cost::memory_use(tiled_, tile, *memory_, limits_.pipeline_depth);
+        const cost::MemoryUse use =
+            cost::memory_use(tiled_, tile, *memory_, limits_.pipeline_depth);
         text += fmt::format("{}: {:.0f} bytes of {:.0f}", options_.memory, use.bytes, use.capacity);
         if (use.ways > 0) text += fmt::format(", {:.0f} of {} ways", use.places, use.ways);
         text += '\n';
       }
-      text += cost::to_string(cost::time_of(tiled_, tile, context_.model(), memory_,
-                                            limits_.pipeline_depth, unit()));
+      text += cost::to_string(
+          cost::time_of(tiled_, tile, context_.model(), memory_, limits_.pipeline_depth, unit()));
       context_.note(indented(text));
     }
   }
