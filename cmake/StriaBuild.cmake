@@ -169,6 +169,9 @@ function(stria_test_environment test)
   # What a driver compiles for the tests stays in the build folder, and serves the next run.
   set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT
     POCL_CACHE_DIR=${PROJECT_BINARY_DIR}/pocl_cache ${stria_vulkan_environment})
+  # What stria keeps or reads of a user, such as verdicts and calibrations, is not the developer's.
+  set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT
+    XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/test_cache XDG_CONFIG_HOME=${PROJECT_BINARY_DIR}/test_config)
   # Every module that a test emits is validated in the end (tests/CMakeLists.txt).
   set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT STRIA_KEEP_SPIRV=${PROJECT_BINARY_DIR}/spirv)
   if(STRIA_SANITIZE)

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "stria/base/json_object.h"
 #include "stria/calibrate/tile_choices.h"
 #include "stria/cost/kernel/kernel_time.h"
 #include "stria/hwmodel/object_reader.h"
@@ -167,7 +168,7 @@ Result<Calibration> calibrate(const Device& device, const CalibrateOptions& opti
     overlay[at] = value;
     const std::string key = at.back();
     at.pop_back();
-    overlay[at][kSource][key] = source;
+    object_at(overlay[at], kSource)[key] = source;
   };
   HardwareModel from = own;
   for (const FittedNumber& number : numbers) {
@@ -183,8 +184,9 @@ Result<Calibration> calibrate(const Device& device, const CalibrateOptions& opti
     std::string name;
     set_spread(model, unit, rounded(out.after.spread), name);
     put(unit + "/" + name, std::max(1.0, rounded(out.after.spread)));
-    overlay[json::json_pointer(unit)]["machine"] = info.name;
-    overlay[json::json_pointer(unit)]["date"] = options.date;
+    json& fitted = overlay.at(json::json_pointer(unit));  // put() has made it
+    fitted["machine"] = info.name;
+    fitted["date"] = options.date;
   }
   for (const MeasuredKernel& kernel : kernels)
     out.rows.push_back(

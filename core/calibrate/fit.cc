@@ -100,7 +100,7 @@ std::vector<FittedNumber> numbers_to_fit(const HardwareModel& model,
         {"group_access_factor", "group_function_factor", "group_wait_factor", "group_shown_part"});
   else
     facts({"kernel_access_factor", "kernel_function_factor", "kernel_loop_cycles",
-           "kernel_store_factor", "kernel_shown_part", "kernel_part_cycles", "kernel_start_cycles",
+           "kernel_store_factor", "kernel_shown_part", "kernel_part_cycles", "kernel_core_cycles",
            "kernel_run_lines", "kernel_busy_factor"});
   out.push_back(
       {"/launch_us", 0.01, 1e5, false, [](HardwareModel& of) -> double& { return of.launch_us; }});

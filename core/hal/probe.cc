@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -49,11 +50,10 @@ bool decides(std::string_view variable, const DriverSurroundings& driver) {
 // In the order of their names.
 std::vector<std::string> files_like(const std::string& pattern) {
   glob_t found{};
-  std::vector<std::string> out;
-  if (::glob(pattern.c_str(), 0, nullptr, &found) == 0)
-    out.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  ::globfree(&found);
-  return out;
+  // A call that ran out of memory has freed what it had found, and says not that it did.
+  if (::glob(pattern.c_str(), 0, nullptr, &found) != 0) return {};
+  const std::unique_ptr<glob_t, decltype(&::globfree)> owner(&found, ::globfree);
+  return {found.gl_pathv, found.gl_pathv + found.gl_pathc};
 }
 
 // All that decides whether what was seen holds: the plugin's files and the probe as they lie on the

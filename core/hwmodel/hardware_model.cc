@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "stria/base/json_object.h"
 #include "stria/base/text.h"
 #include "stria/hwmodel/energy_table.h"
 #include "stria/hwmodel/model_fields.h"
@@ -141,7 +142,7 @@ void write_sources(const std::map<std::string, FieldOrigin>& origins, json& merg
     json::json_pointer at(pointer);
     const std::string key = at.back();
     at.pop_back();
-    merged.at(at)[kSource][key] = origin.source;
+    object_at(merged.at(at), kSource)[key] = origin.source;
   }
 }
 

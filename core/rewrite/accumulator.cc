@@ -40,6 +40,11 @@ const Refinement* aggregating_view(const Block& host, const AccumulatorPlan& pla
   return view && view->agg ? view : nullptr;
 }
 
+// The place of what blocks inside the host see or hold: they do not know the host's indices.
+stripe::Location inner_location(const AccumulatorPlan& plan) {
+  return names_index(plan.location) ? stripe::Location{} : plan.location;
+}
+
 // Reduces `steps` to common divisors of all coordinates that the view and those inside access,
 // counted from `lowest`. 0: all coordinates are 0.
 void add_steps(const Block& block, const Refinement& view, const std::vector<int64_t>& lowest,
@@ -219,7 +224,7 @@ void redirect(Block& block, size_t ref_position, bool outermost, const Accumulat
         if (!index.affine) out.access[layout.lane_dim] = Affine::of(index.name);
   }
   out.agg = agg;
-  out.location = plan.location;
+  out.location = inner_location(plan);
   block.refs[ref_position] = std::move(out);
 }
 
@@ -229,7 +234,7 @@ Block clear_block(const Layout& layout, const AccumulatorPlan& plan, const Write
   block.idxs = nest.indices;
   Refinement ref =
       accumulator_view(layout, acc, acc, RefDir::out, shifted(nest.access, layout.lowest));
-  ref.location = plan.location;
+  ref.location = inner_location(plan);
   std::string lane = nest.lane;
   if (layout.lane_dim >= 0) {
     Index index;
@@ -253,7 +258,7 @@ Block write_out_block(const Block& host, const Layout& layout, const Accumulator
   constrain_to(block, nest);
   Refinement in =
       accumulator_view(layout, acc, acc, RefDir::in, shifted(nest.access, layout.lowest));
-  in.location = plan.location;
+  in.location = inner_location(plan);
   Refinement out = element_view(host, plan.name, nest.access);
   if (!plan.plain_output) {
     out.dir = dir;
@@ -287,7 +292,7 @@ Block write_out_block(const Block& host, const Layout& layout, const Accumulator
   if (narrow) {
     memory.into = target = acc + "_sum";
     memory.shape.type = agg.type;
-    memory.location = plan.location;
+    memory.location = inner_location(plan);
   }
   Refinement sum = narrow ? memory : out;
   sum.from = sum.into = target;

@@ -28,7 +28,7 @@ struct AccumulatorPlan {
   // The host's statement that does the reduction. Unset: all statements that aggregate into the
   // refinement are parts of one reduction.
   std::optional<size_t> only;
-  stripe::Location location;  // of the new refinement
+  stripe::Location location;  // of the new refinement; it may name the host's indices
   // Lanes of the innermost block that hold partial results of one element; 0: there are none.
   int64_t reduction_lanes = 0;
   // Each element of the host's refinement is written exactly once from now on (drop_aggregation).

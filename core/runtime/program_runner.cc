@@ -10,11 +10,10 @@
 #include "stria/base/shown_text.h"
 #include "stria/base/status.h"
 #include "stria/base/text.h"
-#include "stria/hal/boundary/info.h"
-#include "stria/hal/guard/timed_call.h"
 #include "stria/runtime/compile_driver.h"
 #include "stria/runtime/host/quarantine_file.h"
 #include "stria/runtime/inside.h"
+#include "stria/runtime/run_failure.h"
 #include "stria/type/tensor_shape.h"
 
 namespace stria {
@@ -23,29 +22,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kKeptHandOvers = 100;
-
-// Does what went wrong in compiling go away by itself? If not, the same program fails again.
-bool may_pass(StatusCode code) {
-  return code == StatusCode::device_lost || code == StatusCode::out_of_memory ||
-         code == StatusCode::deadline_exceeded || code == StatusCode::unavailable;
-}
-
-std::string what_happened(const std::string& device, RunStage stage, const Status& failure) {
-  const std::string why = hal::one_line(failure.message());
-  switch (failure.code()) {
-    case StatusCode::device_lost: return fmt::format("{} is lost: {}", device, why);
-    case StatusCode::out_of_memory: return fmt::format("{} is out of memory: {}", device, why);
-    case StatusCode::deadline_exceeded:
-      return fmt::format("{} does not end in time: {}", device, why);
-    default: break;
-  }
-  switch (stage) {
-    case RunStage::open: return fmt::format("{} cannot be opened: {}", device, why);
-    case RunStage::compile: return fmt::format("{} cannot take the program: {}", device, why);
-    case RunStage::run: break;
-  }
-  return fmt::format("{} fails: {}", device, why);
-}
 
 // Of a program that comes from lower_program, as its executables have them.
 std::vector<TensorInfo> infos_of(const Compilation& generic, const std::vector<tile::TensorId>& ids,
@@ -59,19 +35,6 @@ std::vector<TensorInfo> infos_of(const Compilation& generic, const std::vector<t
                    tensor.outside_type(), tensor.sizes});
   }
   return out;
-}
-
-// Gives back what belongs to work that hangs. The plugin may wait for that work there: then it is
-// a thread of ours that waits, and not the caller's.
-template <typename T>
-void drop_what_hangs(T held) {
-  constexpr std::chrono::milliseconds kPatience{100};
-  const auto kept = std::make_shared<T>(std::move(held));
-  hal::TimedCall call([kept]() -> Status {
-    *kept = T();
-    return Status();
-  });
-  (void)call.done_within(kPatience);
 }
 
 bool hangs(const Status& status) { return status.code() == StatusCode::deadline_exceeded; }
@@ -308,9 +271,7 @@ void ProgramRunner::State::keep_out(Slot& slot, const Loaded* failed, Failure& f
   }
   closed = std::move(slot.loaded);
   slot.loaded.reset();
-  std::chrono::nanoseconds wait = options.first_wait;
-  for (int i = 0; i < slot.in_a_row && wait < options.longest_wait; ++i) wait *= 2;
-  failure.kept_out = std::min(wait, options.longest_wait);
+  failure.kept_out = wait_after(options.first_wait, options.longest_wait, slot.in_a_row);
   ++slot.failures;
   ++slot.in_a_row;
   slot.kept_until = at + failure.kept_out;

@@ -4,26 +4,15 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <filesystem>
-#include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "stria/base/cache_folder.h"
-#include "stria/hal/files/disk_cache.h"
 #include "stria/runtime/host/kept_plan.h"
+#include "stria/runtime/host/user_cache.h"
 
 namespace stria {
 namespace {
 
-// One for each folder, never destroyed, as that of times.
-hal::DiskCache& rates_cache() {
-  static auto& mutex = *new std::mutex;
-  static auto& all = *new std::map<std::filesystem::path, hal::DiskCache>;
-  const std::filesystem::path folder = user_cache_folder();
-  const std::lock_guard<std::mutex> lock(mutex);
-  return all.try_emplace(folder, folder.empty() ? folder : folder / "rates").first->second;
-}
+hal::DiskCache& rates_cache() { return user_cache("rates"); }
 
 std::string text_of(const DeviceInfo& device) {
   return fmt::format("{}\n{}\n{}\n", device.plugin, device.id, device.name);

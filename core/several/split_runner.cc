@@ -10,10 +10,9 @@
 #include "stria/base/shown_text.h"
 #include "stria/base/status.h"
 #include "stria/base/text.h"
-#include "stria/hal/boundary/info.h"
-#include "stria/hal/guard/timed_call.h"
 #include "stria/runtime/compile_driver.h"
 #include "stria/runtime/inside.h"
+#include "stria/runtime/run_failure.h"
 #include "stria/several/device_list.h"
 #include "stria/several/on_each.h"
 #include "stria/several/split_state.h"
@@ -25,31 +24,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kKeptLosses = 100;
-
-// Does what went wrong in compiling go away by itself? If not, the same program fails again.
-bool may_pass(StatusCode code) {
-  return code == StatusCode::device_lost || code == StatusCode::out_of_memory ||
-         code == StatusCode::deadline_exceeded || code == StatusCode::unavailable;
-}
-
-std::string what_happened(const std::string& device, RunStage stage, const Status& why) {
-  constexpr size_t kMaxLine = 400;
-  return cut_text(
-      fmt::format("{} fails in {}: {}", device, name_of(stage), hal::one_line(why.message())),
-      kMaxLine);
-}
-
-// Gives back what belongs to work that hangs. A plugin may wait for that work there: then it is a
-// thread of ours that waits, and not the caller's.
-void drop_what_hangs(std::shared_ptr<void> held) {
-  constexpr std::chrono::milliseconds kPatience{100};
-  hal::TimedCall call(
-      [kept = std::make_shared<std::shared_ptr<void>>(std::move(held))]() -> Status {
-        kept->reset();
-        return Status();
-      });
-  (void)call.done_within(kPatience);
-}
 
 }  // namespace
 
@@ -208,11 +182,10 @@ void SplitRunner::State::keep_out(const Failure& failure, uint64_t failures_befo
   closed.devices.push_back(std::exchange(slot.device, Device()));
   closed.active.push_back(std::move(active));
   active.reset();
-  std::chrono::nanoseconds wait = options.first_wait;
-  for (int i = 0; i < slot.in_a_row && wait < options.longest_wait; ++i) wait *= 2;
+  const auto wait = wait_after(options.first_wait, options.longest_wait, slot.in_a_row);
   ++slot.failures;
   ++slot.in_a_row;
-  slot.kept_until = at + std::min(wait, options.longest_wait);
+  slot.kept_until = at + wait;
   slot.for_good = failure.stage == RunStage::compile && !may_pass(failure.why.code());
   slot.last = failure;
 }

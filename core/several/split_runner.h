@@ -35,7 +35,7 @@ struct DeviceLoss {
   // So long no run uses it, unless all others fail too.
   std::chrono::nanoseconds kept_out{0};
   bool for_good = false;  // it cannot run this program, and is not tried again
-  std::string text;       // "acme:0 fails in running: …; going on with big:1, big:2"
+  std::string text;       // "acme:0 is lost: …; going on with big:1, big:2"
 };
 
 // Plain value.

@@ -13,6 +13,7 @@
 #include "emit/compiled_kernels.h"
 #include "host_rates.h"
 #include "stria/base/file.h"
+#include "stria/base/json_object.h"
 #include "stria/base/text.h"
 
 namespace stria::llvm_cpu {
@@ -122,7 +123,7 @@ std::string describe(const Processor& processor) {
 }
 
 std::string properties_json(const Processor& processor, const HostRates* rates) {
-  nlohmann::json out;
+  nlohmann::json out = nlohmann::json::object();
   const auto set = [](nlohmann::json& at, const char* key, double value, const char* source) {
     if (!(value > 0)) return;
     // Four digits: what is measured is no better, and what is counted is a whole number.
@@ -130,33 +131,33 @@ std::string properties_json(const Processor& processor, const HostRates* rates) 
       at[key] = static_cast<int64_t>(value);
     else
       at[key] = std::strtod(fmt::format("{:.4g}", value).c_str(), nullptr);
-    if (source) at["source"][key] = source;
+    if (source) object_at(at, "source")[key] = source;
   };
   set(out, "clock_mhz", static_cast<double>(processor.clock_mhz), "sysfs or /proc/cpuinfo");
-  auto& memories = out["mem_units"];
+  auto& memories = object_at(out, "mem_units");
   const auto cache = [&](const char* name, int64_t count, int64_t KiB, int64_t ways) {
     if (KiB == 0) return;
-    set(memories[name], "count", static_cast<double>(count), "sysfs");
-    set(memories[name], "size_KiB", static_cast<double>(KiB), "sysfs");
-    set(memories[name], "line_bytes", static_cast<double>(processor.line_bytes), "sysfs");
-    set(memories[name], "ways", static_cast<double>(ways), "sysfs");
+    auto& memory = object_at(memories, name);
+    set(memory, "count", static_cast<double>(count), "sysfs");
+    set(memory, "size_KiB", static_cast<double>(KiB), "sysfs");
+    set(memory, "line_bytes", static_cast<double>(processor.line_bytes), "sysfs");
+    set(memory, "ways", static_cast<double>(ways), "sysfs");
   };
   cache("L1", processor.cores, processor.l1_KiB, processor.l1_ways);
   cache("L2", processor.cores, processor.l2_KiB, processor.l2_ways);
   cache("L3", processor.l3_count, processor.l3_KiB, processor.l3_ways);
-  set(memories["DRAM"], "size_KiB", static_cast<double>(processor.memory_bytes / 1024),
+  set(object_at(memories, "DRAM"), "size_KiB", static_cast<double>(processor.memory_bytes / 1024),
       "sysconf, or the control group's limit");
-  auto& core = out["exec_units"]["CORE"];
+  auto& core = object_at(object_at(out, "exec_units"), "CORE");
   set(core, "count", processor.cores, "the host's number of workers");
   set(core, "vector_bytes", static_cast<double>(processor.vector_bytes), "cpuid");
   set(core, "vector_registers", static_cast<double>(processor.vector_registers), "cpuid");
   if (rates == nullptr) return out.dump();
   set(out, "clock_mhz", rates->clock_mhz, "measured: a chain of additions");
   for (const auto& [type, reached] : rates->types) {
-    auto& of_type = core["rates"][type];
+    auto& of_type = object_at(object_at(core, "rates"), type);
     set(of_type, "ops_per_cycle", reached.ops_per_cycle, nullptr);
-    auto& reads = of_type["read_bytes_per_cycle"];
-    reads = nlohmann::json::object();
+    auto& reads = object_at(of_type, "read_bytes_per_cycle");
     const auto read = [&](const char* memory, double bytes) {
       if (memories.contains(memory)) set(reads, memory, bytes, nullptr);
     };
@@ -166,7 +167,7 @@ std::string properties_json(const Processor& processor, const HostRates* rates) 
     read("DRAM", reached.dram_bytes);
   }
   if (!rates->types.empty())
-    core["source"]["rates"] =
+    object_at(core, "source")["rates"] =
         "measured: compiled kernels on one core, when the device was first used";
   return out.dump();
 }

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "pocl_needs.h"
+#include "stria/base/json_object.h"
 #include "stria/base/refusal.h"
 
 namespace stria::opencl {
@@ -55,15 +56,18 @@ std::string properties_of(const Query& query, bool is_cpu) {
   const auto set = [](nlohmann::json& at, uint64_t value) {
     if (value > 0) at = value;
   };
-  auto& memories = out["mem_units"];
+  auto& memories = object_at(out, "mem_units");
   set(out["clock_mhz"], query.number<cl_uint>(CL_DEVICE_MAX_CLOCK_FREQUENCY));
-  set(memories["DRAM"]["size_KiB"], query.number<cl_ulong>(CL_DEVICE_GLOBAL_MEM_SIZE) / 1024);
-  set(memories["DRAM"]["line_bytes"], query.number<cl_uint>(CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE));
-  set(memories["CACHE"]["size_KiB"],
+  set(object_at(memories, "DRAM")["size_KiB"],
+      query.number<cl_ulong>(CL_DEVICE_GLOBAL_MEM_SIZE) / 1024);
+  set(object_at(memories, "DRAM")["line_bytes"],
+      query.number<cl_uint>(CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE));
+  set(object_at(memories, "CACHE")["size_KiB"],
       query.number<cl_ulong>(CL_DEVICE_GLOBAL_MEM_CACHE_SIZE) / 1024);
   if (!is_cpu)
-    set(memories["LOCAL"]["size_KiB"], query.number<cl_ulong>(CL_DEVICE_LOCAL_MEM_SIZE) / 1024);
-  auto& unit = out["exec_units"]["CU"];
+    set(object_at(memories, "LOCAL")["size_KiB"],
+        query.number<cl_ulong>(CL_DEVICE_LOCAL_MEM_SIZE) / 1024);
+  auto& unit = object_at(object_at(out, "exec_units"), "CU");
   set(unit["count"], query.number<cl_uint>(CL_DEVICE_MAX_COMPUTE_UNITS));
   if (is_cpu) {
     const uint64_t lanes = query.number<cl_uint>(CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
@@ -72,7 +76,7 @@ std::string properties_of(const Query& query, bool is_cpu) {
     set(unit["vector_registers"], lanes >= 16 ? 32 : 16);
   }
   if (query.number<cl_device_fp_config>(CL_DEVICE_DOUBLE_FP_CONFIG) == 0)
-    out["lacks_types"]["fp64"] = "cl_khr_fp64";
+    object_at(out, "lacks_types")["fp64"] = "cl_khr_fp64";
   for (nlohmann::json* group : {&memories, &out["exec_units"]})
     for (auto& item : *group)
       for (auto at = item.begin(); at != item.end();)

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "matrix_forms.h"
+#include "stria/base/json_object.h"
 #include "stria/base/refusal.h"
 
 namespace stria::vulkan {
@@ -149,27 +150,29 @@ uint64_t memory_bytes(const VkPhysicalDeviceMemoryProperties& memory) {
 // The keys of hw/*.json's model that the driver knows.
 std::string properties_of(const FoundDevice& device, const Properties& properties) {
   nlohmann::json out = nlohmann::json::object();
-  out["mem_units"]["DRAM"]["size_KiB"] = device.info.memory_bytes / 1024;
-  out["mem_units"]["LOCAL"]["size_KiB"] = device.limits.shared_bytes / 1024;
+  auto& memories = object_at(out, "mem_units");
+  auto& executors = object_at(out, "exec_units");
+  object_at(memories, "DRAM")["size_KiB"] = device.info.memory_bytes / 1024;
+  object_at(memories, "LOCAL")["size_KiB"] = device.limits.shared_bytes / 1024;
   uint64_t units = properties.multiprocessors.shaderSMCount;
   if (units == 0)
     units = uint64_t{properties.shader_engines.shaderEngineCount} *
             properties.shader_engines.shaderArraysPerEngineCount *
             properties.shader_engines.computeUnitsPerShaderArray;
   if (units == 0 && device.is_software) units = std::thread::hardware_concurrency();
-  if (units > 0) out["exec_units"]["CU"]["count"] = units;
+  if (units > 0) object_at(executors, "CU")["count"] = units;
   const uint32_t subgroup = device.subgroup > 0 ? device.subgroup : device.default_subgroup;
-  if (subgroup > 0) out["exec_units"]["SUBGROUP"]["max_threads"] = subgroup;
+  if (subgroup > 0) object_at(executors, "SUBGROUP")["max_threads"] = subgroup;
   if (nlohmann::json matrices = instructions_of(device.features.matrices); !matrices.empty()) {
-    out["mem_units"]["MATRIX"] = nlohmann::json::object();
-    out["exec_units"]["SUBGROUP"]["instructions"] = std::move(matrices);
+    memories["MATRIX"] = nlohmann::json::object();
+    object_at(executors, "SUBGROUP")["instructions"] = std::move(matrices);
   }
   // Vulkan lets a driver flush where it does not promise to keep them, in one kernel and not in
   // another: what one shows says nothing of the next. lavapipe promises nothing, but does not
   // flush, and tests/precision holds it to that.
   const bool keeps_all = properties.driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
   const auto flushes = [&](bool has, bool promised, const char* type) {
-    if (has && !promised && !keeps_all) out["flushes_subnormals"].push_back(type);
+    if (has && !promised && !keeps_all) array_at(out, "flushes_subnormals").push_back(type);
   };
   flushes(true, device.features.of32.keeps_subnormals, "fp32");
   flushes(device.features.fp64, device.features.of64.keeps_subnormals, "fp64");
@@ -177,7 +180,7 @@ std::string properties_of(const FoundDevice& device, const Properties& propertie
   // arithmetic on such integers.
   const auto needs = [&](bool has, const char* feature, std::initializer_list<const char*> types) {
     if (has) return;
-    for (const char* type : types) out["lacks_types"][type] = feature;
+    for (const char* type : types) object_at(out, "lacks_types")[type] = feature;
   };
   const Features& features = device.features;
   needs(features.int8, "shaderInt8", {"bool", "i8", "u8"});
@@ -186,7 +189,7 @@ std::string properties_of(const FoundDevice& device, const Properties& propertie
   needs(features.storage16, "storageBuffer16BitAccess", {"i16", "u16", "fp16", "bf16"});
   needs(features.int64, "shaderInt64", {"i64", "u64"});
   needs(features.fp64, "shaderFloat64", {"fp64"});
-  out["settings"]["threads"] =
+  object_at(out, "settings")["threads"] =
       std::bit_floor(static_cast<uint64_t>(std::min(kGroupLanes, device.limits.group_lanes)));
   return out.dump();
 }

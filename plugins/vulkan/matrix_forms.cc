@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "stria/base/json_object.h"
+
 namespace stria::vulkan {
 namespace {
 
@@ -76,15 +78,15 @@ json instructions_of(const std::vector<MatrixForm>& forms) {
   json out = json::object();
   for (const MatrixForm& form : forms) {
     if (!is_instruction(form)) continue;
-    json& instruction = out[instruction_name(form)];
+    json& instruction = object_at(out, instruction_name(form));
     instruction["idxs"] = {{{"name", "m"}, {"size", form.m}},
                            {{"name", "n"}, {"size", form.n}},
                            {{"name", "k"}, {"size", form.k}}};
-    json& operands = instruction["operands"];
+    json& operands = object_at(instruction, "operands");
     operands["A"] = operand(form.left, "m", "k");
     operands["B"] = operand(form.right, "k", "n");
     operands["C"] = operand(form.sum, "m", "n");
-    operands["C"]["written"] = true;
+    object_at(operands, "C")["written"] = true;
   }
   return out;
 }

@@ -119,7 +119,20 @@ std::vector<Kind> manifest_kinds() {
       spoilt("manifest_too_large", Step::manifest, StatusCode::invalid_argument, "1048576 bytes",
              [](const fs::path& at) { put(at / "plugin.json", std::string(2 << 20, ' ')); }),
       manifest("manifest_without_library", Step::manifest, StatusCode::not_found,
-               "'libother.so' is not a file", text([](auto& m) { m.library = "libother.so"; })),
+               "the library 'libother.so' is not in '",
+               text([](auto& m) { m.library = "libother.so"; })),
+      spoilt("library_is_a_folder", Step::manifest, StatusCode::not_found,
+             "'libbad.so' is not a file there",
+             [](const fs::path& at) {
+               fs::remove(at / "libbad.so");
+               fs::create_directory(at / "libbad.so");
+             }),
+      spoilt("library_is_a_dead_link", Step::manifest, StatusCode::not_found,
+             "'libbad.so' is not a file there",
+             [](const fs::path& at) {
+               fs::remove(at / "libbad.so");
+               fs::create_symlink("nothing", at / "libbad.so");
+             }),
       manifest("library_path_escapes", Step::manifest, StatusCode::invalid_argument,
                "leaves the plugin's directory",
                text([](auto& m) { m.library = "hw/../../x/libbad.so"; })),

@@ -25,10 +25,13 @@ class ConformCommand : public BesidePlugins {
     fs::remove_all(plugins());
     return make_bad(plugins(), "bad", misdeed).string();
   }
-  // Scratch folders lie where a test can count them.
+  // Scratch folders lie where a test can count them, and verdicts are for this test alone.
   std::function<void()> in_own_scratch() const {
     fs::create_directories(scratch());
-    return [folder = scratch().string()] { ::setenv("TMPDIR", folder.c_str(), 1); };
+    return [folder = scratch().string(), cache = files_.path("cache").string()] {
+      ::setenv("TMPDIR", folder.c_str(), 1);
+      ::setenv("XDG_CACHE_HOME", cache.c_str(), 1);
+    };
   }
   fs::path scratch() const { return files_.path("scratch"); }
   Ended conform(const std::string& command) {
@@ -121,12 +124,7 @@ TEST_F(ConformCommand, WhatAPluginDoesToItsProcessStaysThere) {
 // A verdict counts where `auto` chooses, until the plugin's files change.
 TEST_F(ConformCommand, TheVerdictIsKeptForTheChoiceOfADevice) {
   const auto stria = [&](const std::string& command) {
-    fs::create_directories(scratch());
-    return files_.stria(end_to_end::words(command),
-                        [cache = files_.path("cache").string(), scratch = scratch().string()] {
-                          ::setenv("XDG_CACHE_HOME", cache.c_str(), 1);
-                          ::setenv("TMPDIR", scratch.c_str(), 1);
-                        });
+    return files_.stria(end_to_end::words(command), in_own_scratch());
   };
   const std::string pick = "pick plus_one.tile --shape A=16 --bounds --device auto,bad,reference ";
   const auto of_bad = [&] {

@@ -75,7 +75,8 @@ def browse(browser, page, folder):
 
 def look(stria, browser, plugin, folder):
     page = folder / "report.html"
-    run = subprocess.run([stria, "conform", plugin, "--level", "1", "--json", "--html", page],
+    run = subprocess.run([stria, "conform", plugin, "--level", "1", "--no-record", "--json", "--html",
+                          page],
                          capture_output=True, text=True, timeout=LIMIT_S)
     report = json.loads(run.stdout)
     wanted = collections.Counter((one["ending"], one["case"]) for one in report["cases"])

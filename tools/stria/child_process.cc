@@ -9,15 +9,32 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <new>
 
 #include "standard_output.h"
 
 namespace stria::command {
+namespace {
+
+// Nobody else's exit() is likely to use it, as those of WorkEnd.
+constexpr int kOutOfMemory = 95;
+
+}  // namespace
 
 std::string failure_of(int wait_status) {
   if (WIFSIGNALED(wait_status))
     return fmt::format("crashed: {}", ::strsignal(WTERMSIG(wait_status)));
+  if (WEXITSTATUS(wait_status) == kOutOfMemory) return "ran out of memory";
   return fmt::format("ended the process with exit code {}", WEXITSTATUS(wait_status));
+}
+
+void end_after(const std::function<int()>& work) noexcept {
+  int code = kOutOfMemory;
+  try {
+    code = work();
+  } catch (const std::bad_alloc&) {
+  }
+  ::_exit(code);
 }
 
 Result<int> wait_for(pid_t child) {
@@ -43,10 +60,12 @@ ChildEnd run_in_child(const std::function<WorkEnd()>& work, Prints prints) {
       ::dup2(nowhere, STDOUT_FILENO);
       ::dup2(nowhere, STDERR_FILENO);
     }
-    WorkEnd end = work();
-    if (!is_written(stdout) && end != WorkEnd::hangs) end = WorkEnd::unwritable;
-    std::fflush(nullptr);
-    ::_exit(static_cast<int>(end));
+    end_after([&] {
+      WorkEnd end = work();
+      if (!is_written(stdout) && end != WorkEnd::hangs) end = WorkEnd::unwritable;
+      std::fflush(nullptr);
+      return static_cast<int>(end);
+    });
   }
   const Result<int> status = wait_for(child);
   if (!status.ok()) return {WorkEnd::well, status.status().message()};

@@ -12,8 +12,13 @@
 
 namespace stria::command {
 
-// The text for a wait status: "crashed: Aborted", "ended the process with exit code 0".
+// The text for a wait status: "crashed: Aborted", "ended the process with exit code 0", "ran out of
+// memory".
 std::string failure_of(int wait_status);
+
+// In a child: does the work, and ends the process with the exit code that it returns. What the work
+// throws does not unwind into the frames that the child has of its parent.
+[[noreturn]] void end_after(const std::function<int()>& work) noexcept;
 
 enum class Prints { yes, no };
 

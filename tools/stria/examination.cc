@@ -231,10 +231,12 @@ Examination examine(const hal::FoundPlugin& found, std::chrono::milliseconds ste
   if (child == 0) {
     ::close(pipe[0]);
     ::dup2(STDERR_FILENO, STDOUT_FILENO);  // what a plugin prints is no part of our results
-    send_needs(pipe[1], examination.manifest);
-    examine_here(pipe[1], found, step_limit, isolated);
-    send(pipe[1], {{"step", "end"}, {"failure", ""}});
-    ::_exit(0);
+    end_after([&] {
+      send_needs(pipe[1], examination.manifest);
+      examine_here(pipe[1], found, step_limit, isolated);
+      send(pipe[1], {{"step", "end"}, {"failure", ""}});
+      return 0;
+    });
   }
   ::close(pipe[1]);
   // Longer than the limits that the child itself keeps.

@@ -18,6 +18,7 @@
 #include <set>
 
 #include "stria/cost/block/numbers.h"
+#include "stria/cost/core/core_start.h"
 #include "stria/cost/core/register_time.h"
 #include "stria/cost/kernel/kernel_time.h"
 #include "stria/cost/kernel/kernel_traffic.h"
@@ -54,14 +55,10 @@ class CoreKernel {
                  {"accesses", accesses * share_},
                  {"sums", sums * share_}};
     add_caches(out.terms);
-    // Between one core, at which its rates were measured, and all of them.
-    const double others = as_double(std::max<int64_t>(unit_.count, 1)) - 1;
-    const double busy = others > 0 ? (cores_ - 1) / others : 0;
-    for (KernelCycles::Term& term : out.terms)
-      term.cycles *= 1 + (facts_.kernel_busy_factor - 1) * busy;
+    for (KernelCycles::Term& term : out.terms) term.cycles *= busy_factor(unit_, cores_);
     out.shown_part = facts_.kernel_shown_part;
     if (parallel_)
-      out.beside = facts_.kernel_start_cycles + parts_of_core_ * facts_.kernel_part_cycles;
+      out.beside = start_cycles(unit_, cores_) + parts_of_core_ * facts_.kernel_part_cycles;
     out.spread_factor = facts_.spread_factor;
     return out;
   }

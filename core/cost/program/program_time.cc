@@ -8,6 +8,7 @@
 
 #include "stria/cost/block/flat_kernel.h"
 #include "stria/cost/block/machine_bound.h"
+#include "stria/cost/core/core_start.h"
 
 namespace stria::cost {
 namespace {
@@ -85,17 +86,21 @@ double bytes_per_cycle(const HardwareModel& model, double bytes) {
   return out;
 }
 
-// What work takes that takes `cycles` if all cores do it and begin at once: one core does small
-// work faster than all of them could begin.
+// What work takes that takes `cycles` if all cores do it and begin at once, by the best number of
+// cores: a few do small work faster than all of them could begin.
 double with_start(const HardwareModel& model, double cycles) {
   // Units that run groups of lanes have no cores that begin.
   for (const ExecutionUnit& unit : model.executors)
     if (unit.max_threads > 0) return cycles;
   for (const ExecutionUnit& unit : model.executors) {
     if (unit.vector_registers <= 0 || unit.count < 2) continue;
-    const CoreFacts& facts = unit.calibration.core;
-    return std::min(cycles * static_cast<double>(unit.count),
-                    cycles * facts.kernel_busy_factor + facts.kernel_start_cycles);
+    const double all = static_cast<double>(unit.count);
+    const auto with = [&](double cores) {
+      return cycles * all / cores * busy_factor(unit, cores) + start_cycles(unit, cores);
+    };
+    double best = with(all);
+    for (double cores = 1; cores < all; cores *= 2) best = std::min(best, with(cores));
+    return best;
   }
   return cycles;
 }

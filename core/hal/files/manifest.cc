@@ -293,7 +293,8 @@ Result<Manifest> read_manifest(const fs::path& directory) {
   STRIA_ASSIGN(Manifest manifest, parse_manifest(text, name));
   const std::string who = shown_name(name, 2 * kMaxNameBytes);
   const Status library = check_inside(directory, manifest.library, who);
-  if (library.code() == StatusCode::not_found)
+  if (library.code() == StatusCode::not_found &&
+      !fs::exists(fs::symlink_status(directory / manifest.library, error)))
     return not_found("{}: the library '{}' is not in '{}': the plugin is not built there", who,
                      shown_path(manifest.library), shown_path(directory));
   STRIA_RETURN_IF_ERROR(library);

@@ -3,14 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "stria/base/cache_folder.h"
 #include "stria/base/shown_text.h"
-#include "stria/hal/files/disk_cache.h"
+#include "stria/runtime/host/user_cache.h"
 
 namespace stria {
 namespace {
@@ -18,16 +14,7 @@ namespace {
 constexpr size_t kMostNameBytes = 200;
 constexpr int kMostLevel = 4;
 
-// One for each folder, never destroyed, as that of plans.
-hal::DiskCache& conformance_cache() {
-  static auto& mutex = *new std::mutex;
-  static auto& all = *new std::map<std::filesystem::path, hal::DiskCache>;
-  constexpr uint64_t kLimit = 4 << 20;
-  const std::filesystem::path folder = user_cache_folder();
-  const std::lock_guard<std::mutex> lock(mutex);
-  return all.try_emplace(folder, folder.empty() ? folder : folder / "conformance", kLimit)
-      .first->second;
-}
+hal::DiskCache& conformance_cache() { return user_cache("conformance", 4 << 20); }
 
 bool is_level(const nlohmann::json& json) {
   return json.is_number_integer() && json.get<int64_t>() >= 0 && json.get<int64_t>() <= kMostLevel;

@@ -8,12 +8,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
-#include <map>
-#include <mutex>
 
-#include "stria/base/cache_folder.h"
-#include "stria/hal/files/disk_cache.h"
+#include "stria/runtime/host/user_cache.h"
 #include "stria/stripe/text/parser.h"
 #include "stria/stripe/text/printer.h"
 
@@ -64,15 +60,7 @@ int look_at(dl_phdr_info* object, size_t, void* state) {
   return 1;
 }
 
-// One for each folder: it counts once what is there. Never destroyed: a thread may compile when the
-// process ends.
-hal::DiskCache& cache() {
-  static auto& mutex = *new std::mutex;
-  static auto& all = *new std::map<std::filesystem::path, hal::DiskCache>;
-  const std::filesystem::path folder = user_cache_folder();
-  const std::lock_guard<std::mutex> lock(mutex);
-  return all.try_emplace(folder, folder.empty() ? folder : folder / "plans").first->second;
-}
+hal::DiskCache& cache() { return user_cache("plans"); }
 
 }  // namespace
 

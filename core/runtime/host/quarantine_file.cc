@@ -8,15 +8,11 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
-#include <filesystem>
 #include <fstream>
-#include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 
-#include "stria/base/cache_folder.h"
 #include "stria/base/shown_text.h"
-#include "stria/hal/files/disk_cache.h"
+#include "stria/runtime/host/user_cache.h"
 
 namespace stria {
 namespace {
@@ -42,16 +38,7 @@ constexpr Quarantine::Cause kCauses[] = {Quarantine::Cause::lost, Quarantine::Ca
 constexpr size_t kMostTextBytes = 300;
 constexpr int kMostInARow = 1'000'000;
 
-// One for each folder, never destroyed, as that of plans.
-hal::DiskCache& quarantine_cache() {
-  static auto& mutex = *new std::mutex;
-  static auto& all = *new std::map<std::filesystem::path, hal::DiskCache>;
-  constexpr uint64_t kLimit = 1 << 20;
-  const std::filesystem::path folder = user_cache_folder();
-  const std::lock_guard<std::mutex> lock(mutex);
-  return all.try_emplace(folder, folder.empty() ? folder : folder / "quarantine", kLimit)
-      .first->second;
-}
+hal::DiskCache& quarantine_cache() { return user_cache("quarantine", 1 << 20); }
 
 double seconds_since_boot() {
   timespec time{};

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/simulation_report.h"
+#include "stria/base/json_object.h"
 
 namespace stria::sim {
 namespace {
@@ -112,15 +113,16 @@ ordered_json part_json(const ReportedPart& part) {
   for (const KernelReport& kernel : kernels_of(part)) {
     ordered_json operations = ordered_json::object();
     for (const auto& [name, count] : kernel.operations) operations[name] = count;
-    out["kernels"].push_back({{"name", kernel.name},
-                              {"unit", kernel.unit},
-                              {"start_tick", kernel.start},
-                              {"end_tick", kernel.end},
-                              {"busy_ticks", kernel.busy},
-                              {"tasks", kernel.tasks},
-                              {"bytes_moved", kernel.bytes_moved},
-                              {"operations", std::move(operations)},
-                              {"energy_pJ", kernel.pj}});
+    array_at(out, "kernels")
+        .push_back({{"name", kernel.name},
+                    {"unit", kernel.unit},
+                    {"start_tick", kernel.start},
+                    {"end_tick", kernel.end},
+                    {"busy_ticks", kernel.busy},
+                    {"tasks", kernel.tasks},
+                    {"bytes_moved", kernel.bytes_moved},
+                    {"operations", std::move(operations)},
+                    {"energy_pJ", kernel.pj}});
   }
   out["units"] = units_json(run);
   out["channels"] = channels_json(part);

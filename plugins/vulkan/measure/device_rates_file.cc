@@ -7,6 +7,7 @@
 #include "measure/device_rates.h"
 #include "stria/base/cache_folder.h"
 #include "stria/base/file.h"
+#include "stria/base/json_object.h"
 #include "stria/base/text.h"
 
 namespace stria::vulkan {
@@ -70,7 +71,8 @@ std::string with_rates(const std::string& properties, const MeasuredRates& rates
   json out = json::parse(properties);
   if (rates.clock_mhz > 0) out["clock_mhz"] = rates.clock_mhz;
   if (rates.launch_us > 0) out["launch_us"] = rates.launch_us;
-  if (rates.unit_KiB > 0) out["mem_units"]["LOCAL"]["unit_KiB"] = rates.unit_KiB;
+  if (rates.unit_KiB > 0)
+    object_at(object_at(out, "mem_units"), "LOCAL")["unit_KiB"] = rates.unit_KiB;
   // The file may know more instructions than are listed: features can be hidden.
   const json::json_pointer instructions("/exec_units/SUBGROUP/instructions");
   for (const auto& [name, cycles] : rates.matrix_cycles)

@@ -57,11 +57,14 @@ Result<ForkedEnd> run_forked(const std::function<int(const Say& say)>& work, int
   if (child == 0) {
     ::dup2(printed, STDOUT_FILENO);
     ::dup2(printed, STDERR_FILENO);
-    const int code = work([said](const std::string& text) {
-      if (::write(said, text.data(), text.size()) < 0) ::_exit(120);
-    });
-    std::fflush(nullptr);
-    ::_exit(code);
+    // What the work throws does not unwind into the frames that this process has of its parent.
+    [&]() noexcept {
+      const int code = work([said](const std::string& text) {
+        if (::write(said, text.data(), text.size()) < 0) ::_exit(120);
+      });
+      std::fflush(nullptr);
+      ::_exit(code);
+    }();
   }
   ForkedEnd out;
   out.in_time = ended(child, limit_ms, out.wait_status);

@@ -60,7 +60,9 @@ void die_with(pid_t parent) {
 }
 
 // In the worker. Its group is its own, so that a signal for all of a group reaches nobody else.
-void work_here(pid_t keeper, int messages, int output, const std::function<void(int pipe)>& work) {
+// What the work throws ends it, and does not unwind into the frames that it has of its parent.
+void work_here(pid_t keeper, int messages, int output,
+               const std::function<void(int pipe)>& work) noexcept {
   ::setpgid(0, 0);
   die_with(keeper);
   ::dup2(output, STDOUT_FILENO);

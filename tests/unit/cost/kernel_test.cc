@@ -238,10 +238,21 @@ TEST(PredictedTime, IsWhatCountingByHandGives) {
   ASSERT_TRUE(time.has_value());
   ASSERT_FALSE(time->terms.empty());
   EXPECT_NEAR(time->terms[0].seconds * 1e9, piece, 1);  // cycles, at 1 GHz
-  const double parts = facts.kernel_start_cycles + 64 * facts.kernel_part_cycles;
+  const double parts = 64 * facts.kernel_part_cycles;   // one core begins at once
   double others = 0;
   for (size_t t = 1; t < time->terms.size(); ++t) others += time->terms[t].seconds * 1e9;
   EXPECT_NEAR(time->seconds * 1e9, piece + facts.kernel_shown_part * others + parts, 1);
+}
+
+// Cores begin one after another, and those without parts need not.
+TEST(PredictedTime, CoresBeginOneAfterAnother) {
+  const stripe::Program program = program_of(kProduct, kTensors);
+  const double each = CoreFacts().kernel_core_cycles;
+  const auto cycles = [&](int64_t cores) { return seconds(program, cores, 1e6) * 1e9; };
+  EXPECT_NEAR(cycles(64), cycles(127), 1);
+  // A core has 64 parts, or 4, or one.
+  const double of_part = (cycles(1) - cycles(64) + 63 * each) / 63;
+  EXPECT_NEAR(cycles(16), cycles(1) - 60 * of_part + 15 * each, 1);
 }
 
 TEST(PredictedTime, MoreCoresAndFasterMemoryTakeLess) {

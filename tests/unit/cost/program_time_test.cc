@@ -112,23 +112,24 @@ TEST(ProgramBound, CountsGroupsOfKernels) {
   EXPECT_NEAR(bound->least, 6 * kBytes / 8 * 1e-9 + 200e-6, 1e-12);
 }
 
-// All cores take a while to begin: what is small one of them does alone.
+// Cores begin one after another: what is small, a few of them do.
 TEST(ProgramBound, CountsTheStartOfCores) {
-  const auto of = [](int cores, double start_cycles, double busy) {
+  const auto of = [](int cores, double core_cycles, double busy) {
     const std::string text = fmt::format(
         R"({{"name": "m", "clock_mhz": 1000,
   "mem_units": {{"DRAM": {{"count": 1, "size_KiB": 1048576, "read_bytes_per_cycle": 1000}}}},
   "exec_units": {{"CORE": {{"count": {}, "op": "mac", "ops_per_cycle": 64, "vector_bytes": 32,
     "vector_registers": 16,
-    "calibration": {{"kernel_start_cycles": {}, "kernel_busy_factor": {}}}}}}}}})",
-        cores, start_cycles, busy);
+    "calibration": {{"kernel_core_cycles": {}, "kernel_busy_factor": {}}}}}}}}})",
+        cores, core_cycles, busy);
     const Result<HardwareModel> model = load_hardware_model({"m.json", text});
     STRIA_CHECK(model.ok(), "{}", model.status().to_string());
     return program_bound(program_of(product(0, "A", "C")), *model)->least * 1e9;
   };
   EXPECT_NEAR(of(1, 500, 2), 4096, 1e-3);
-  EXPECT_NEAR(of(4, 500, 1), 1024 + 500, 1e-3);
-  EXPECT_NEAR(of(4, 500, 1.5), 1024 * 1.5 + 500, 1e-3);
+  EXPECT_NEAR(of(4, 100, 1), 1024 + 300, 1e-3);
+  EXPECT_NEAR(of(4, 100, 1.5), 1024 * 1.5 + 300, 1e-3);
+  EXPECT_NEAR(of(4, 1500, 1), 2048 + 1500, 1e-3);
   EXPECT_NEAR(of(4, 5000, 1), 4096, 1e-3);
   // Lanes of a machine that runs groups are no cores, though they have registers.
   const char* groups = R"({"name": "m", "clock_mhz": 1000,

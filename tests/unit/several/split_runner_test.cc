@@ -118,20 +118,21 @@ struct Fault {
   const char *place, *what;
   RunStage stage;
   StatusCode code;
+  const char* says;
 };
 
 TEST_F(SplitRunnerTest, WhateverFailsIsLeftOut) {
   const Fault faults[] = {
-      {"open 0", "gone", RunStage::open, StatusCode::not_found},
-      {"build 0", "lost", RunStage::compile, StatusCode::device_lost},
-      {"build 0", "refused", RunStage::compile, StatusCode::unsupported},
-      {"allocate 0", "memory", RunStage::run, StatusCode::out_of_memory},
-      {"allocate 2", "memory", RunStage::run, StatusCode::out_of_memory},
-      {"map 1", "lost", RunStage::run, StatusCode::device_lost},
-      {"submit 0", "lost", RunStage::run, StatusCode::device_lost},
-      {"submit 1", "lost", RunStage::run, StatusCode::device_lost},
-      {"work 1", "broken", RunStage::run, StatusCode::data_loss},
-      {"work 0", "hang", RunStage::run, StatusCode::deadline_exceeded},
+      {"open 0", "gone", RunStage::open, StatusCode::not_found, "cannot be opened"},
+      {"build 0", "lost", RunStage::compile, StatusCode::device_lost, "is lost"},
+      {"build 0", "refused", RunStage::compile, StatusCode::unsupported, "cannot take the program"},
+      {"allocate 0", "memory", RunStage::run, StatusCode::out_of_memory, "is out of memory"},
+      {"allocate 2", "memory", RunStage::run, StatusCode::out_of_memory, "is out of memory"},
+      {"map 1", "lost", RunStage::run, StatusCode::device_lost, "is lost"},
+      {"submit 0", "lost", RunStage::run, StatusCode::device_lost, "is lost"},
+      {"submit 1", "lost", RunStage::run, StatusCode::device_lost, "is lost"},
+      {"work 1", "broken", RunStage::run, StatusCode::data_loss, "fails"},
+      {"work 0", "hang", RunStage::run, StatusCode::deadline_exceeded, "does not end in time"},
   };
   for (const Fault& fault : faults)
     for (const char* device : {"0", "1", "2"}) {
@@ -148,8 +149,9 @@ TEST_F(SplitRunnerTest, WhateverFailsIsLeftOut) {
       EXPECT_EQ(told_[0].stage, fault.stage);
       EXPECT_EQ(told_[0].why.code(), fault.code) << told_[0].why.to_string();
       EXPECT_EQ(told_[0].left, left);
-      EXPECT_THAT(told_[0].text, AllOf(HasSubstr("; going on with " + left[0] + ", " + left[1]),
-                                       HasSubstr(std::string("fragile:") + device + " fails in ")));
+      EXPECT_THAT(told_[0].text,
+                  AllOf(HasSubstr("; going on with " + left[0] + ", " + left[1]),
+                        HasSubstr(std::string("fragile:") + device + " " + fault.says + ": ")));
       EXPECT_EQ(log_, told_[0].text + "\n");
       EXPECT_EQ(runner.losses().size(), 1u);
     }
@@ -186,9 +188,9 @@ TEST_F(SplitRunnerTest, WhenAllFailEachIsNamed) {
   const SplitRunner runner = make();
   const Status status = runner.run(inputs_).status();
   EXPECT_EQ(status.code(), StatusCode::device_lost);
-  EXPECT_THAT(status.message(), AllOf(HasSubstr("no device is left that runs 'f':"),
-                                      HasSubstr("\n  fragile:0 fails in running: "),
-                                      HasSubstr("\n  fragile:2 fails in running: ")));
+  EXPECT_THAT(status.message(),
+              AllOf(HasSubstr("no device is left that runs 'f':"),
+                    HasSubstr("\n  fragile:0 is lost: "), HasSubstr("\n  fragile:2 is lost: ")));
   // Who is kept out is better than none.
   set_faults("");
   EXPECT_EQ(run(runner).size(), 3u);

@@ -9,6 +9,7 @@
 #include "message.h"
 #include "show/device_fit.h"
 #include "show/model_summary.h"
+#include "stria/base/json_object.h"
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/runtime/compilation.h"
@@ -267,8 +268,9 @@ Outcome show_tile(const ShowOptions& options, GivenInputs& given) {
     for (const size_t id : compilation.bound.outputs) {
       const tile::BoundTensor& tensor = compilation.bound.tensors[id];
       outputs.push_back(tensor.name + ": " + to_string(tensor.type, tensor.sizes));
-      out["outputs"].push_back(
-          {{"name", tensor.name}, {"type", name_of(tensor.type)}, {"sizes", tensor.sizes}});
+      array_at(out, "outputs")
+          .push_back(
+              {{"name", tensor.name}, {"type", name_of(tensor.type)}, {"sizes", tensor.sizes}});
     }
     const std::map<std::string, double> operations = kernel_operations(compilation.generic);
     if (const stripe::Block* main = compilation.generic.main())
@@ -277,7 +279,7 @@ Outcome show_tile(const ShowOptions& options, GivenInputs& given) {
         if (kernel == nullptr) continue;
         const double count = operations.at(kernel->name);
         rows.push_back({kernel->name, short_count(count)});
-        out["kernels"].push_back({{"name", kernel->name}, {"operations", count}});
+        array_at(out, "kernels").push_back({{"name", kernel->name}, {"operations", count}});
         all += count;
       }
     out["operations"] = all;

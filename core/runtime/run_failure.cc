@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stria/runtime/run_failure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stria/hal/boundary/info.h"
+
+namespace stria {
+
+bool may_pass(StatusCode code) {
+  return code == StatusCode::device_lost || code == StatusCode::out_of_memory ||
+         code == StatusCode::deadline_exceeded || code == StatusCode::unavailable;
+}
+
+std::string what_happened(const std::string& device, RunStage stage, const Status& failure) {
+  const std::string why = hal::one_line(failure.message());
+  switch (failure.code()) {
+    case StatusCode::device_lost: return fmt::format("{} is lost: {}", device, why);
+    case StatusCode::out_of_memory: return fmt::format("{} is out of memory: {}", device, why);
+    case StatusCode::deadline_exceeded:
+      return fmt::format("{} does not end in time: {}", device, why);
+    default: break;
+  }
+  switch (stage) {
+    case RunStage::open: return fmt::format("{} cannot be opened: {}", device, why);
+    case RunStage::compile: return fmt::format("{} cannot take the program: {}", device, why);
+    case RunStage::run: break;
+  }
+  return fmt::format("{} fails: {}", device, why);
+}
+
+std::chrono::nanoseconds wait_after(std::chrono::nanoseconds first,
+                                    std::chrono::nanoseconds longest, int in_a_row) {
+  std::chrono::nanoseconds wait = first;
+  for (int i = 0; i < in_a_row && wait < longest; ++i) wait *= 2;
+  return std::min(wait, longest);
+}
+
+}  // namespace stria
