@@ -108,6 +108,8 @@ class TileCost {
     (void)memory;
     return {};
   }
+  // Does it say itself whether a tile has room in the memory? Else one instance has to hold it.
+  virtual bool knows_room() const { return false; }
   // Null: a tile is the whole block. The object must live as long as the answer, and not change.
   struct Answer {
     std::unique_ptr<BlockCost> cost;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stria/cost/block/operation_pace.h"
+
 namespace stria::cost {
 namespace {
 
@@ -67,39 +69,56 @@ double systolic_cycles(const SystolicArray& array, const Product& product) {
   return all - std::max(last, rows) + last + folds.fill;
 }
 
-OperandBytes operand_bytes(const ExecutionUnit& unit, const BlockWork& work,
-                           const stripe::Refinement& ref, const Footprint& footprint) {
-  OperandBytes out;
+OperandUse::OperandUse(const ExecutionUnit& unit, const BlockWork& work,
+                       const stripe::Refinement& ref)
+    : unit_(&unit), element_(static_cast<double>(byte_size(ref.shape.type))) {
   const auto accesses = work.accesses.find(ref.into);
-  if (accesses == work.accesses.end()) return out;
-  const auto element = static_cast<double>(byte_size(ref.shape.type));
-  const double sum = ref.agg ? static_cast<double>(byte_size(ref.agg->type)) : element;
-  bool streams = false;
-  if (unit.systolic)
-    for (const Product& product : work.products) {
-      const Folds folds = folds_of(*unit.systolic, product);
-      if (product.first == ref.into)
-        out.read += product.batch * product.m * product.k * element * folds.first;
-      if (product.second == ref.into)
-        out.read += product.batch * product.n * product.k * element * folds.second;
-      streams = streams || out.read > 0;
-      if (product.result != ref.into) continue;
-      streams = true;
-      const double results = product.batch * product.m * product.n;
-      out.sums_before += results * element;
-      out.sums_inside += results * (folds.leaves - 1) * sum;
-      out.written += results * ((folds.leaves - 1) * sum + element);
-    }
-  if (streams) {
+  if (accesses == work.accesses.end()) return;
+  is_known_ = true;
+  sum_ = ref.agg ? static_cast<double>(byte_size(ref.agg->type)) : element_;
+  goes_on_ = accesses->second.loads > 0 && ref.agg;
+  reads_ = accesses->second.loads > 0 && !ref.agg && ref.dir != stripe::RefDir::out;
+  writes_ = accesses->second.stores > 0;
+  if (!unit.systolic) return;
+  bool any = false;
+  for (const Product& product : work.products) {
+    sides_.push_back(
+        {product.first == ref.into, product.second == ref.into, product.result == ref.into});
+    any |= sides_.back().first || sides_.back().second || sides_.back().result;
+  }
+  if (!any) sides_.clear();
+}
+
+OperandBytes OperandUse::bytes(const BlockWork& work, const Footprint& footprint) const {
+  OperandBytes out;
+  if (!is_known_) return out;
+  for (size_t p = 0; p < sides_.size(); ++p) {
+    const Side& side = sides_[p];
+    if (!side.first && !side.second && !side.result) continue;
+    const Product& product = work.products[p];
+    const Folds folds = folds_of(*unit_->systolic, product);
+    if (side.first) out.read += product.batch * product.m * product.k * element_ * folds.first;
+    if (side.second) out.read += product.batch * product.n * product.k * element_ * folds.second;
+    if (!side.result) continue;
+    const double results = product.batch * product.m * product.n;
+    out.sums_before += results * element_;
+    out.sums_inside += results * (folds.leaves - 1) * sum_;
+    out.written += results * ((folds.leaves - 1) * sum_ + element_);
+  }
+  if (!sides_.empty()) {
     // No less than what is touched.
     if (out.read > 0) out.read = std::max(out.read, footprint.bytes);
     return out;
   }
-  if (accesses->second.loads > 0 && ref.agg) out.sums_before = footprint.bytes;
-  if (accesses->second.loads > 0 && !ref.agg && ref.dir != stripe::RefDir::out)
-    out.read = footprint.bytes;
-  if (accesses->second.stores > 0) out.written = footprint.bytes;
+  if (goes_on_) out.sums_before = footprint.bytes;
+  if (reads_) out.read = footprint.bytes;
+  if (writes_) out.written = footprint.bytes;
   return out;
+}
+
+OperandBytes operand_bytes(const ExecutionUnit& unit, const BlockWork& work,
+                           const stripe::Refinement& ref, const Footprint& footprint) {
+  return OperandUse(unit, work, ref).bytes(work, footprint);
 }
 
 PortUse read_use(const BlockWork& work, const stripe::Block& block, const stripe::Refinement& ref) {
@@ -113,13 +132,11 @@ PortUse read_use(const BlockWork& work, const stripe::Block& block, const stripe
   return PortUse::first;
 }
 
-Result<double> operation_cycles(const ExecutionUnit& unit, const BlockWork& work) {
-  double cycles = 0, macs = work.macs;
-  if (unit.systolic)
-    for (const Product& product : work.products) cycles += systolic_cycles(*unit.systolic, product);
-  else
-    macs += work.product_macs;
-  if (macs == 0 && work.others == 0) return cycles;
+Result<OperationPace> OperationPace::of(const ExecutionUnit& unit, const BlockWork& work) {
+  OperationPace out;
+  out.unit_ = &unit;
+  const double macs = work.macs + (unit.systolic ? 0 : work.product_macs);
+  if (macs == 0 && work.others == 0) return out;
   // What a systolic array does besides products takes one of its columns for each operation.
   double peak = unit.ops_per_cycle;
   if (peak == 0 && unit.systolic) peak = static_cast<double>(unit.systolic->columns);
@@ -148,11 +165,31 @@ Result<double> operation_cycles(const ExecutionUnit& unit, const BlockWork& work
   if (slowest == 0) {
     if (peak == 0)
       return unsupported("the hardware model has no rate of '{}': ops_per_cycle is 0", unit.name);
-    return cycles + ((by_macs ? 1 : 2) * macs + work.others) / peak;
+    out.operations_of_mac_ = by_macs ? 1 : 2;
+    out.rate_ = peak;
+    return out;
   }
   // Rates of types count a multiply-add as two.
   if (at_peak) slowest = std::min(slowest, (by_macs ? 2 : 1) * peak);
-  return cycles + (2 * macs + work.others) / slowest;
+  out.operations_of_mac_ = 2;
+  out.rate_ = slowest;
+  return out;
+}
+
+double OperationPace::cycles(const BlockWork& work) const {
+  double cycles = 0, macs = work.macs;
+  if (unit_->systolic)
+    for (const Product& product : work.products)
+      cycles += systolic_cycles(*unit_->systolic, product);
+  else
+    macs += work.product_macs;
+  if (macs == 0 && work.others == 0) return cycles;
+  return cycles + (operations_of_mac_ * macs + work.others) / rate_;
+}
+
+Result<double> operation_cycles(const ExecutionUnit& unit, const BlockWork& work) {
+  STRIA_ASSIGN(const OperationPace pace, OperationPace::of(unit, work));
+  return pace.cycles(work);
 }
 
 double operation_pj(const ExecutionUnit& unit, const std::string& operation) {

@@ -73,26 +73,7 @@ class StagedOfBlock final : public BlockCost {
     }
     return kernels_.empty() ? why : Refusal::none();
   }
-  // Of several reductions only the longest is cut, unless no tile has room for the others whole: to
-  // cut one is as good as to cut another, and tiles of all sizes of all of them are many.
-  Result<TileSpace> space() const override {
-    TileFilter filter = filter_;
-    filter.cut_reductions &= kernels_[0].may_cut_reductions();
-    Result<TileSpace> out = tile_space(block_, filter);
-    if (!out.ok() || !filter.cut_reductions) return out;
-    size_t longest = block_.indices.size();
-    for (size_t i = 0; i < block_.indices.size(); ++i)
-      if (block_.indices[i].reduction && (longest == block_.indices.size() ||
-                                          block_.indices[i].range > block_.indices[longest].range))
-        longest = i;
-    TileSpace fewer = *out;
-    Tile smallest;
-    for (size_t i = 0; i < fewer.size(); ++i) {
-      if (block_.indices[i].reduction && i != longest) fewer[i] = {fewer[i].back()};
-      smallest.push_back(fewer[i].front());
-    }
-    return kernels_[0].missing(smallest) ? *std::move(out) : fewer;
-  }
+  Result<TileSpace> space() const override { return kernels_[0].space(filter_); }
   double of(const Tile& tile) const override { return best(tile).time.cost; }
   double bound(const Tile& low, const Tile& high) const override {
     double out = kDoesNotFit;
@@ -200,6 +181,8 @@ class StagedTimeModel final : public TileCost {
                         bank_KiB_, memory, static_cast<double>(unit->size_bytes) / 1024);
     return {};
   }
+  // Views may lie in several banks.
+  bool knows_room() const override { return true; }
   Answer on(const TileQuestion& question) const override {
     std::vector<StagedWay> ways;
     for (const std::string& unit : {unit_, or_unit_}) {

@@ -33,15 +33,33 @@ class KeptTiles {
   double look_at(const Tile& tile) {
     const double cost = cost_.of(tile);
     ++out_.looked_at;
-    if (cost == std::numeric_limits<double>::infinity()) return cost;
-    if (out_.best.size() == keep_ && !is_better(cost, tile, out_.best.back())) return cost;
+    keep(tile, cost);
+    return cost;
+  }
+  // The same once more takes no time.
+  double ask(const Tile& tile) {
+    const auto [at, added] = asked_.try_emplace(tile, 0);
+    if (added) at->second = cost_.of(tile);
+    out_.looked_at += added;
+    keep(tile, at->second);
+    return at->second;
+  }
+  // Infinite, or not below `limit`, if the tile costs no less.
+  double ask_below(const Tile& tile, double limit) {
+    if (!asked_.contains(tile) && cost_.bound(tile, tile) >= limit)
+      return std::numeric_limits<double>::infinity();
+    return ask(tile);
+  }
+
+  void keep(const Tile& tile, double cost) {
+    if (cost == std::numeric_limits<double>::infinity()) return;
+    if (out_.best.size() == keep_ && !is_better(cost, tile, out_.best.back())) return;
     auto at = std::find_if(out_.best.begin(), out_.best.end(), [&](const ScoredTile& other) {
       return !is_better(other.score, other.tile, {tile, cost});
     });
-    if (at != out_.best.end() && at->tile == tile) return cost;
+    if (at != out_.best.end() && at->tile == tile) return;
     out_.best.insert(at, {tile, cost});
     if (out_.best.size() > keep_) out_.best.pop_back();
-    return cost;
   }
 
   // Gives one index at a time its best size until none gets better. `best` is the tile's cost.
@@ -53,8 +71,8 @@ class KeptTiles {
         for (int64_t size : space_[i]) {
           next[i] = size;
           if (cost_.hopeless(next)) break;
-          if (next == tile || cost_.bound(next, next) >= best) continue;
-          const double cost = look_at(next);
+          if (next == tile) continue;
+          const double cost = ask_below(next, best);
           if (cost >= best) continue;
           best = cost;
           tile[i] = size;
@@ -68,6 +86,10 @@ class KeptTiles {
   const SearchCost& cost_;
   const size_t keep_;
   Ranking out_;
+
+ private:
+  AskedTiles own_;
+  AskedTiles& asked_ = cost_.asked ? *cost_.asked : own_;
 };
 
 class Quick : KeptTiles {
@@ -111,7 +133,7 @@ class Quick : KeptTiles {
   }
 
   void from(Tile tile) {
-    double best = look_at(tile);
+    double best = ask(tile);
     do descend(tile, best);
     while (!is_enough() && !cost_.rough && exchange(tile, best));
   }
@@ -130,8 +152,7 @@ class Quick : KeptTiles {
               // Both changed, or it has been looked at.
               if (of_i == start[i] || of_j == start[j]) continue;
               if (cost_.hopeless(next)) break;
-              if (cost_.bound(next, next) >= best.score) continue;
-              const double cost = look_at(next);
+              const double cost = ask_below(next, best.score);
               if (cost < best.score) best = {next, cost};
             }
           }
@@ -152,8 +173,8 @@ class Quick : KeptTiles {
         if (up == down) continue;
         Tile next = start;
         if (!step(next, up, +1) || !step(next, down, -1)) continue;
-        if (cost_.hopeless(next) || cost_.bound(next, next) >= best) continue;
-        const double cost = look_at(next);
+        if (cost_.hopeless(next)) continue;
+        const double cost = ask_below(next, best);
         if (cost >= best) continue;
         best = cost;
         tile = std::move(next);
@@ -187,7 +208,7 @@ class Exhaustive : KeptTiles {
     if (!cost_.hopeless(box.low)) {
       // A good tile at once, so that bounds have something to be compared with.
       Tile tile = box.low;
-      double best = look_at(tile);
+      double best = ask(tile);
       descend(tile, best);
       tighten(box, space_.size());
       out_.least = std::numeric_limits<double>::infinity();

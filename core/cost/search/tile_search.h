@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
+#include <unordered_map>
 
 #include "stria/cost/search/tile_space.h"
 
@@ -32,6 +34,15 @@ SearchResult ascend(const TileSpace& space, const TileScore& score);
 // The same over all powers of two up to each range, and the range. `ranges` are positive.
 SearchResult ascend(const std::vector<int64_t>& ranges, const TileScore& score);
 
+struct TileHash {
+  size_t operator()(const Tile& tile) const {
+    return std::hash<std::string_view>()(
+        {reinterpret_cast<const char*>(tile.data()), tile.size() * sizeof(tile[0])});
+  }
+};
+// Costs that were asked for.
+using AskedTiles = std::unordered_map<Tile, double, TileHash>;
+
 // What the other searches ask; lower cost is better.
 struct SearchCost {
   // Infinite: the tile does not fit.
@@ -52,13 +63,15 @@ struct SearchCost {
   // The quick search ends when it has a tile that costs no more. 0: it goes on.
   double enough = 0;
   bool rough = false;  // it descends from two tiles alone, index by index
+  // What searches before this one have asked, and this one asks; null: it keeps that to itself.
+  AskedTiles* asked = nullptr;
 };
 
 struct Ranking {
   // The cheapest tiles that fit, the best first, with the cost as `score`. Among equals, the one
   // whose first different size is larger comes first.
   std::vector<ScoredTile> best;
-  int64_t looked_at = 0;  // tiles whose cost was asked
+  int64_t looked_at = 0;  // tiles whose cost was asked, each counted once
   // No tile of the space costs less: a proof, with or without a gap. 0: no tile fits.
   double least = 0;
 };

@@ -14,6 +14,18 @@
 //            points under way
 //   all      whole tensors, and one and a period for each further point; likewise of the loop
 //            around, whose points do not overlap but for what they bring: the loop inside drains
+//
+// The last kernel may sum over common indices, as the second product of two does over the hidden
+// layer. The part of the result stays in the scratchpad while a loop adds to it: the loop inside,
+// or the only one, which moves nothing of the result; else all of the result is there. A period is
+// not shorter than that kernel takes, since one point after the other adds to the part.
+//
+//   for h:  bring W[h], U[h];  S = X W;  T = f(S);  Z += T U           take Z away
+//
+// If there is one loop, the first kernel may add up its longest sum in steps, each of which brings
+// what it reads; the others follow when the sum is whole.
+//
+//   for b, h:  { for i:  bring X[b, i], W[i, h];  S += X W }  T = f(S);  take T away
 #pragma once
 
 #include <cstdint>
@@ -23,6 +35,7 @@
 #include <utility>
 #include <vector>
 
+#include "stria/cost/search/tile_search.h"
 #include "stria/cost/staged/staged_rates.h"
 #include "stria/cost/staged/staged_time.h"
 #include "stria/stripe/block.h"
@@ -53,27 +66,38 @@ struct ChainChoice {
   std::vector<int64_t> tile;          // of each common index
   std::vector<bool> outer;            // those whose loop is around that of the others
   int64_t under_way = 1;              // points of the outer loop; of the only one
-  int64_t steps_under_way = 1;        // of the loop inside, if there are two
+  int64_t steps_under_way = 1;        // of the loop inside, if there are two; of a sum's steps
+  std::string sum;                    // the first kernel adds it up in steps
+  int64_t step = 0;                   // points of it in each of them; 0: it stays whole
   std::vector<const ChainWay*> ways;  // by kernel
   // Tensors that come, or go, with each point: a kernel, and its view of it without allocations.
   std::vector<std::pair<size_t, size_t>> tile_by_tile;
   double cycles = 0;
 };
 
-// The best tiles of a chain, or nullopt: no tile of several points fits, or a unit has no rate.
-// `ranges`: of the common indices.
+// The best tiles of a chain that takes fewer cycles than `below`, or nullopt: no tile of several
+// points does or fits, or a unit has no rate. `ranges`: of the common indices.
 std::optional<ChainChoice> best_chain(const std::vector<ChainKernel>& kernels,
                                       const std::vector<int64_t>& ranges,
-                                      const ChainTensors& tensors);
+                                      const ChainTensors& tensors, double below);
 
-// The cost of the best tile that is found of the kernel by itself; infinite: none fits. `rough`:
-// the search is short. It ends with a tile that costs no more than `enough`.
-double best_alone(const stripe::Block& kernel, const std::vector<ChainWay>& ways,
-                  const ChainTensors& tensors, bool rough, double enough = 0);
+// The costs of a kernel by itself, over the tiles that `autotile` looks at; infinite: none fits.
+// Each is found once. Borrows the ways.
+class AloneCost {
+ public:
+  AloneCost(const stripe::Block& kernel, const std::vector<ChainWay>& ways,
+            const ChainTensors& tensors);
+  // No tile costs less.
+  double least();
+  // Of the best tile that is found; `rough`: by a short search.
+  double best(bool rough);
 
-// No tile of the kernel by itself costs less.
-double least_alone(const stripe::Block& kernel, const std::vector<ChainWay>& ways,
-                   const ChainTensors& tensors);
+ private:
+  std::vector<const ChainWay*> way_of_;
+  std::vector<StagedKernel> kernels_;
+  AskedTiles asked_;
+  std::optional<double> least_, rough_, best_;
+};
 
 // "[h:1, i:128]…" without names: the terms in one line.
 std::string to_string(const ChainChoice& choice);

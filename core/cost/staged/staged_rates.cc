@@ -100,6 +100,21 @@ Result<FoundWay> find_way(const HardwareModel& model, const TransferUnit& unit,
 
 }  // namespace
 
+ScratchpadPorts scratchpad_ports(const HardwareModel& model, const MemoryUnit& scratchpad) {
+  ScratchpadPorts out;
+  const double cycle = model.unit_cycles(scratchpad.clock_mhz);
+  // The banks together have a width. A port is not wider.
+  const double width = static_cast<double>(scratchpad.banks * scratchpad.bank_bytes) * cycle;
+  for (const MemoryPort& port : ports_of(scratchpad)) {
+    const double rate = narrower_rate(width, port.bytes_per_cycle * cycle);
+    if (rate <= 0) continue;
+    for (size_t use = 0; use < kPortUses; ++use)
+      if (port.serves[use]) out.port_of[use] = static_cast<int>(out.ports.size());
+    out.ports.push_back(rate);
+  }
+  return out;
+}
+
 Result<StagedRates> staged_rates(const HardwareModel& model, const StagedUnits& units) {
   StagedRates out;
   out.unit = model.find_executor(units.unit);
@@ -132,18 +147,8 @@ Result<StagedRates> staged_rates(const HardwareModel& model, const StagedUnits& 
   out.write_pj = scratchpad->write_pj_per_byte;
   if (out.in.pj + out.out.pj + out.read_pj + out.write_pj <= 0) out.in.pj = out.out.pj = 1;
   out.line_bytes = global->line_bytes;
-  const double global_cycle = model.unit_cycles(global->clock_mhz),
-               scratchpad_cycle = model.unit_cycles(scratchpad->clock_mhz);
-  // The banks together have a width. A port is not wider.
-  const double width =
-      static_cast<double>(scratchpad->banks * scratchpad->bank_bytes) * scratchpad_cycle;
-  for (const MemoryPort& port : ports_of(*scratchpad)) {
-    const double rate = narrower_rate(width, port.bytes_per_cycle * scratchpad_cycle);
-    if (rate <= 0) continue;
-    for (size_t use = 0; use < kPortUses; ++use)
-      if (port.serves[use]) out.port_of[use] = static_cast<int>(out.ports.size());
-    out.ports.push_back(rate);
-  }
+  const double global_cycle = model.unit_cycles(global->clock_mhz);
+  static_cast<ScratchpadPorts&>(out) = scratchpad_ports(model, *scratchpad);
   out.one_port = out.ports.size() == 1 && std::all_of(out.port_of.begin(), out.port_of.end(),
                                                       [](int port) { return port == 0; });
   const auto global_rate = [&](PortUse use) {

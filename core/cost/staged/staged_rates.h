@@ -24,8 +24,20 @@ struct StagedUnits {
   int64_t bank_bytes = 0;  // of each; 0 = what an instance has
 };
 
+// Of one instance of a scratchpad: bytes in a cycle, of the model's clock, of each port that has a
+// limit, and by PortUse which of them serves it; -1: no limit.
+struct ScratchpadPorts {
+  std::vector<double> ports;
+  std::array<int, kPortUses> port_of{-1, -1, -1, -1, -1, -1};
+  double port_rate(PortUse use) const {
+    const int port = port_of[static_cast<size_t>(use)];
+    return port < 0 ? 0 : ports[static_cast<size_t>(port)];
+  }
+};
+ScratchpadPorts scratchpad_ports(const HardwareModel& model, const MemoryUnit& scratchpad);
+
 // In cycles of the model's clock.
-struct StagedRates {
+struct StagedRates : ScratchpadPorts {
   const ExecutionUnit* unit = nullptr;  // borrowed from the model
   double unit_cycle = 1;                // a cycle of the unit
   double instances = 1;                 // of it
@@ -44,15 +56,7 @@ struct StagedRates {
   double movers = 1;       // instances of the transfer unit that have a way
   bool in_turns = false;   // one instance, or one bus, moves in one direction at a time
   int64_t line_bytes = 0;  // global memory moves whole lines of so many; 0 = bytes
-  // Of one scratchpad instance: bytes in a cycle of each port that has a limit, and by PortUse
-  // which of them serves it; -1: no limit.
-  std::vector<double> ports;
-  std::array<int, kPortUses> port_of{-1, -1, -1, -1, -1, -1};
-  double port_rate(PortUse use) const {
-    const int port = port_of[static_cast<size_t>(use)];
-    return port < 0 ? 0 : ports[static_cast<size_t>(port)];
-  }
-  bool one_port = false;                        // for all uses
+  bool one_port = false;   // for all uses
   int64_t port_banks = 0, port_bank_bytes = 0;  // of an instance
   int64_t banks = 1, bank_bytes = 0;
   // Picojoules of a byte that the unit reads or writes in the scratchpad. If the model gives no

@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "stria/base/text.h"
-#include "stria/cost/block/part_choice.h"
 #include "stria/cost/block/tile.h"
 
 namespace stria::cost {
@@ -32,14 +31,9 @@ StagedKernel::StagedKernel(const stripe::Block& block, std::vector<StagedTensor>
                            const StagedRates& rates)
     : tiled_(tiled_block(block)),
       shape_(block, positions(block, tiled_)),
+      views_(spread_views(block, *rates.unit)),
       tensors_(std::move(tensors)),
       rates_(&rates) {
-  const BlockWork work = work_of(block);
-  for (const stripe::Refinement& ref : block.refs) {
-    if (ref.dir == stripe::RefDir::none) continue;
-    refs_.push_back(ref);
-    read_uses_.push_back(read_use(work, block, ref));
-  }
   std::vector<size_t> by_size(tensors_.size());
   std::iota(by_size.begin(), by_size.end(), size_t{0});
   std::stable_sort(by_size.begin(), by_size.end(),
@@ -79,8 +73,10 @@ Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
                               static_cast<double>(array->rows * array->columns);
     work.products.clear();
   }
+  STRIA_ASSIGN(out.pace_, OperationPace::of(*rates.unit, work_of(block)));
   STRIA_ASSIGN(const double rest, operation_cycles(*rates.unit, work));
   out.least_operation_ += rest;
+  out.all_points_ = points_of(out.tiled_.ranges());
   std::vector<double> moved;
   std::vector<Used> used;
   for (size_t v = 0; v < out.tensors_.size(); ++v) {
@@ -101,8 +97,11 @@ double StagedKernel::lines(const Footprint& footprint) const {
   return footprint.runs * std::ceil(footprint.run_bytes / line) * line;
 }
 
-std::vector<StagedKernel::Move> StagedKernel::moves(const Tile& tile) const {
-  std::vector<Move> out(shape_.views());
+const std::vector<StagedKernel::Move>& StagedKernel::moves(const Tile& tile) const {
+  std::vector<Move>& out = moves_;
+  if (!out.empty() && tile == moves_of_) return out;
+  moves_of_ = tile;
+  out.resize(shape_.views());
   for (size_t v = 0; v < out.size(); ++v) {
     const Footprint footprint = shape_.footprint(v, tile);
     out[v].bytes = lines(footprint);
@@ -132,21 +131,33 @@ double StagedKernel::Staging::held(const Move& move, size_t view) const {
 const std::vector<size_t>& StagedKernel::places(const std::vector<Move>& moves,
                                                 const Staging& staging, Missing* missing) const {
   auto& [order, need, left, crowd, banks] = places_;
+  const auto room = static_cast<double>(rates_->bank_bytes);
   order.clear();
   need.clear();
+  double all = 0, most = 0;
   for (size_t v = 0; v < moves.size(); ++v) {
     need.push_back(staging.held(moves[v], v));
+    all += need[v];
+    most = std::max(most, need[v]);
+  }
+  // Mostly that is all there is to say.
+  const bool has_room = most <= room && all <= room * static_cast<double>(rates_->banks);
+  if (!missing && (!has_room || rates_->banks == 1)) {
+    banks.assign(has_room ? moves.size() : 0, 0);
+    return banks;
+  }
+  for (size_t v = 0; v < moves.size(); ++v) {
     // There are few views: each goes behind those that need as much.
     size_t at = v;
     while (at > 0 && need[order[at - 1]] < need[v]) --at;
     order.insert(order.begin() + static_cast<std::ptrdiff_t>(at), v);
   }
-  left.assign(static_cast<size_t>(rates_->banks), static_cast<double>(rates_->bank_bytes));
+  left.assign(static_cast<size_t>(rates_->banks), room);
   crowd.assign(left.size(), 0);
   banks.assign(moves.size(), 0);
   for (size_t v : order) {
     size_t best = left.size();
-    for (size_t bank = 0; bank < left.size(); ++bank)
+    for (size_t bank = 0; bank < left.size() && (best == left.size() || crowd[best] > 0); ++bank)
       if (left[bank] >= need[v] && (best == left.size() || crowd[bank] < crowd[best])) best = bank;
     if (best == left.size()) {
       if (missing)
@@ -163,7 +174,7 @@ const std::vector<size_t>& StagedKernel::places(const std::vector<Move>& moves,
 
 std::optional<StagedKernel::Missing> StagedKernel::missing(const Tile& tile) const {
   if (!scratchpad_banks_.empty()) return std::nullopt;
-  const std::vector<Move> parts = moves(tile);
+  const std::vector<Move>& parts = moves(tile);
   ViewSet in_parts;
   for (size_t v = 0; v < parts.size(); ++v) in_parts[v] = !(parts[v].reads && parts[v].writes);
   Missing out;
@@ -174,7 +185,8 @@ std::optional<StagedKernel::Missing> StagedKernel::missing(const Tile& tile) con
 // Cycles of the busiest port for one tile: the operands, and what is copied in and out meanwhile.
 double StagedKernel::ports(const std::vector<Move>& moves, const std::vector<size_t>& banks,
                            const ViewSet& transferred) const {
-  std::vector<double> bytes(static_cast<size_t>(rates_->banks) * rates_->ports.size());
+  std::vector<double>& bytes = port_bytes_;
+  bytes.assign(static_cast<size_t>(rates_->banks) * rates_->ports.size(), 0);
   for (size_t v = 0; v < moves.size(); ++v) {
     const auto add = [&](size_t use, double moved) {
       if (rates_->port_of[use] >= 0)
@@ -211,6 +223,10 @@ StagedKernel::Transfers StagedKernel::transfers(const std::vector<Move>& moves,
   return out;
 }
 
+double StagedKernel::whole_cycles(const BlockWork& work) const {
+  return std::ceil(pace_.cycles(work) - 1e-9) * rates_->unit_cycle;
+}
+
 const StagedKernel::TileWork& StagedKernel::work(const Tile& tile,
                                                  const std::vector<Move>& moves) const {
   TileWork& out = work_;
@@ -219,10 +235,10 @@ const StagedKernel::TileWork& StagedKernel::work(const Tile& tile,
   out.parts = out.rounds = 1;
   out.bytes.clear();
   if (rates_->spread) {
-    std::vector<int64_t> ranges;
-    for (size_t i : outputs_) ranges.push_back(tile[i]);
     const auto instances = static_cast<int64_t>(rates_->instances);
-    const PartChoice cut = choose_parts(ranges, instances, 1, true);
+    const PartChoice cut = spread_parts(
+        shape_, views_, tile, outputs_,
+        {rates_->unit, &pace_, rates_, rates_->unit_cycle, instances, rates_->banks}, known_parts_);
     for (size_t n = 0; n < outputs_.size(); ++n) part[outputs_[n]] = cut.tiles[n];
     out.parts = static_cast<double>(cut.parts);
     out.rounds = static_cast<double>(ceil_div(cut.parts, instances));
@@ -232,7 +248,7 @@ const StagedKernel::TileWork& StagedKernel::work(const Tile& tile,
   std::vector<int64_t> packed;
   const BlockWork& work = shape_.work(part);
   for (size_t v = 0; v < moves.size(); ++v) {
-    out.bytes.push_back(operand_bytes(*rates_->unit, work, refs_[v], shape_.footprint(v, part)));
+    out.bytes.push_back(views_.uses[v].bytes(work, shape_.footprint(v, part)));
     if (rates_->port_banks <= 1) continue;
     const auto conflicts = [&](int64_t stride_bytes) {
       return bank_conflicts(stride_bytes, rates_->port_banks, rates_->port_bank_bytes);
@@ -242,8 +258,7 @@ const StagedKernel::TileWork& StagedKernel::work(const Tile& tile,
     shape_.packed_strides(v, tile, packed);
     out.in_part[v] = conflicts(shape_.inner_stride(v, part, packed));
   }
-  const Result<double> cycles = operation_cycles(*rates_->unit, work);
-  out.computes = std::ceil(cycles.value() - 1e-9) * rates_->unit_cycle;
+  out.computes = whole_cycles(work);
   return out;
 }
 
@@ -259,7 +274,7 @@ StagedKernel::Operation StagedKernel::operation(const TileWork& work, std::vecto
     const auto add = [&](PortUse use, double moved) {
       moves[v].operand[static_cast<size_t>(use)] += times * moved;
     };
-    add(read_uses_[v], bytes.read);
+    add(views_.read_uses[v], bytes.read);
     add(PortUse::sums, bytes.sums_inside + (goes_on ? bytes.sums_before : 0));
     add(PortUse::results, bytes.written);
   }
@@ -485,8 +500,27 @@ bool StagedKernel::may_cut_reductions() const {
   });
 }
 
+Result<TileSpace> StagedKernel::space(TileFilter filter) const {
+  filter.cut_reductions &= may_cut_reductions();
+  Result<TileSpace> out = tile_space(tiled_, filter);
+  if (!out.ok() || !filter.cut_reductions) return out;
+  const std::vector<TiledBlock::Index>& indices = tiled_.indices;
+  size_t longest = indices.size();
+  for (size_t i = 0; i < indices.size(); ++i)
+    if (indices[i].reduction &&
+        (longest == indices.size() || indices[i].range > indices[longest].range))
+      longest = i;
+  TileSpace fewer = *out;
+  Tile smallest;
+  for (size_t i = 0; i < fewer.size(); ++i) {
+    if (indices[i].reduction && i != longest) fewer[i] = {fewer[i].back()};
+    smallest.push_back(fewer[i].front());
+  }
+  return missing(smallest) ? *std::move(out) : fewer;
+}
+
 StagedTime StagedKernel::time(const Tile& tile) const {
-  const std::vector<Move> parts = moves(tile);
+  const std::vector<Move>& parts = moves(tile);
   const TileWork& work = this->work(tile, parts);
   const double tiles = tiles_of(tiled_, tile), results = output_tiles_of(tiled_, tile);
   StagedTime out;
@@ -547,12 +581,25 @@ StagedKernel::Alone StagedKernel::alone(const Tile& tile, bool goes_on) const {
   for (size_t v = 0; v < parts.size(); ++v)
     banks.push_back(v % static_cast<size_t>(std::max<int64_t>(rates_->banks, 1)));
   const Operation operation = this->operation(work(tile, parts), parts, staging, banks);
-  Alone out{operation.takes, operation.busy, operation.port, {}, {}};
-  for (const Move& part : parts) {
-    out.held.push_back(part.held);
-    out.moved.push_back(part.bytes);
+  return {operation.takes, operation.busy, operation.port};
+}
+
+double StagedKernel::least_alone(const Tile& tile) const {
+  const double overhead = rates_->unit->overhead_cycles * rates_->unit_cycle;
+  return overhead + (rates_->spread ? least_operation_ * rates_->unit_cycle / all_points_ *
+                                          points_of(tile) / rates_->instances
+                                    : whole_cycles(shape_.work(tile)));
+}
+
+void StagedKernel::shown(const Tile& tile, std::vector<double>& held,
+                         std::vector<double>& moved) const {
+  held.clear();
+  moved.clear();
+  for (size_t v = 0; v < shape_.views(); ++v) {
+    const Footprint footprint = shape_.footprint(v, tile);
+    held.push_back(footprint.bytes);
+    moved.push_back(lines(footprint));
   }
-  return out;
 }
 
 double StagedKernel::bound(const Tile& low, const Tile& high) const {
@@ -561,18 +608,18 @@ double StagedKernel::bound(const Tile& low, const Tile& high) const {
   const double operation =
       (least_operation_ + tiles_of(tiled_, high) * rates_->unit->overhead_cycles) *
       rates_->unit_cycle / rates_->instances;
-  double points = 1, in = 0, back = 0;
+  double in = 0, back = 0;
   std::vector<double> moved;
   std::vector<Used> used;
-  for (const TiledBlock::Index& index : tiled_.indices) points *= static_cast<double>(index.range);
   for (size_t v = 0; v < tiled_.views.size(); ++v) {
     const TiledView& view = tiled_.views[v];
     const double bytes = std::min(static_cast<double>(tensors_[v].bytes),
-                                  points * least_elements_of_point(view, low, high) *
+                                  all_points_ * least_elements_of_point(view, low, high) *
                                       static_cast<double>(view.element_bytes));
     moved.push_back(bytes);
     used.push_back(once(v, bytes));
-    if (tensors_[v].temporary) continue;  // it may stay in the scratchpad
+    // It may stay in the scratchpad.
+    if (tensors_[v].temporary && tensors_[v].bytes <= rates_->bank_bytes) continue;
     if (view.reads()) in += bytes;
     if (view.writes()) back += bytes;
   }
@@ -580,8 +627,61 @@ double StagedKernel::bound(const Tile& low, const Tile& high) const {
   back = rates_->out.together > 0 ? back / rates_->out.together : 0;
   // What the first tile reads comes before its operation, and what the last one writes goes after
   // that.
-  return weighed(std::max({operation + ends_bound(low), in, back}), energy(moved, used)) *
-         kRounding;
+  double cycles = std::max({operation + ends_bound(low), in, back});
+  if (low == high) cycles = std::max(cycles, tile_bound(low, moved));
+  return weighed(cycles, energy(moved, used)) * kRounding;
+}
+
+double StagedKernel::tile_bound(const Tile& tile, std::vector<double>& moved) const {
+  const double tiles = tiles_of(tiled_, tile), results = output_tiles_of(tiled_, tile);
+  if (tiles < 2) return 0;
+  const bool has_steps = results < tiles;
+  const ViewSet by_step = has_steps ? moved_by_steps(tile) : ViewSet();
+  // A transfer moves no more than its own way carries, and all together no more than the buses.
+  struct {
+    double in_a_row = 0, bytes = 0;
+    double busy(const StagedRates::Way& way, double movers) const {
+      return std::max(in_a_row / movers, way.together > 0 ? bytes / way.together : 0);
+    }
+  } in, out;
+  const std::vector<Move>& parts = moves(tile);
+  const bool all_fit = !scratchpad_banks_.empty();
+  for (size_t v = 0; v < parts.size(); ++v) {
+    const Move& move = parts[v];
+    const double times = !has_steps || by_step[v] ? tiles : results;
+    // As a whole once, if it fits; the result of steps comes in parts.
+    const bool may_be_whole =
+        (move.reads && move.writes) ||
+        (move.whole <= static_cast<double>(rates_->bank_bytes) && !(has_steps && move.writes));
+    const double whole = move.temporary ? 0 : move.whole;
+    const auto add = [&](auto& to, const StagedRates::Way& way) {
+      const auto takes = [&](double bytes) {
+        return way.latency + (way.bytes > 0 ? bytes / way.bytes : 0);
+      };
+      const double row = times * takes(move.bytes);
+      to.in_a_row += !may_be_whole ? row : whole > 0 ? std::min(row, takes(whole)) : 0;
+      to.bytes += may_be_whole ? std::min(times * move.bytes, whole) : times * move.bytes;
+    };
+    if (move.reads) add(in, rates_->in);
+    if (move.writes) add(out, rates_->out);
+    if (!may_be_whole && !all_fit) moved[v] = std::max(moved[v], times * move.bytes);
+  }
+  const double a = in.busy(rates_->in, rates_->movers), b = out.busy(rates_->out, rates_->movers);
+  double least = rates_->in_turns ? a + b : std::max(a, b);
+  const double overhead = rates_->unit->overhead_cycles * rates_->unit_cycle;
+  if (!rates_->spread) {
+    const BlockWork& work = shape_.work(tile);
+    double operands = 0;
+    for (size_t v = 0; v < parts.size() && rates_->one_port; ++v) {
+      const OperandBytes bytes = views_.uses[v].bytes(work, shape_.footprint(v, tile));
+      operands += bytes.read + bytes.written;
+    }
+    if (rates_->one_port) operands /= rates_->ports[0] * static_cast<double>(rates_->banks);
+    const double takes = overhead + std::max(whole_cycles(work), operands);
+    least = std::max(least, tiles * takes / rates_->instances);
+  }
+  // Nothing may come tile by tile, and one operation do all.
+  return all_fit && !rates_->spread ? std::min(least, one_operation_.cycles) : least;
 }
 
 double StagedKernel::ends_bound(const Tile& low) const {

@@ -49,10 +49,12 @@
 
 #include "stria/base/status.h"
 #include "stria/cost/block/block_work.h"
+#include "stria/cost/block/operation_pace.h"
 #include "stria/cost/block/tiled_block.h"
 #include "stria/cost/block/unit_operation.h"
 #include "stria/cost/search/tile_space.h"
 #include "stria/cost/staged/kernel_shape.h"
+#include "stria/cost/staged/spread_parts.h"
 #include "stria/cost/staged/staged_rates.h"
 #include "stria/stripe/block.h"
 
@@ -94,6 +96,10 @@ class StagedKernel {
   // May tiles cut reductions? Only if a part of the result may be kept as it is: in the type in
   // which sums are added up.
   bool may_cut_reductions() const;
+  // The tiles that are worth looking at. Of several reductions only the longest is cut, unless no
+  // tile has room for the others whole: to cut one is as good as to cut another, and tiles of all
+  // sizes of all of them are many.
+  Result<TileSpace> space(TileFilter filter) const;
   // A size for each index of `tiled_block(block)`.
   StagedTime time(const Tile& tile) const;
   // A tensor that finds no bank with enough bytes left, with one tile under way and every tensor
@@ -105,14 +111,19 @@ class StagedKernel {
   std::optional<Missing> missing(const Tile& tile) const;
   // Not above the cycles of any tile that is at least `low` and at most `high`, index by index.
   double bound(const Tile& low, const Tile& high) const;
+  // Cycles of all instances, whatever the tile.
+  double least_busy() const { return least_operation_ * rates_->unit_cycle / rates_->instances; }
   // One tile whose views all lie packed in the scratchpad, for whoever brings them: cycles from its
   // start to its end, of all instances, and of the busiest port.
   struct Alone {
     double takes = 0, busy = 0, port = 0;
-    std::vector<double> held, moved;  // by view: bytes in the scratchpad, bytes of whole lines
   };
   // `goes_on`: it adds to what a tile before it has left.
   Alone alone(const Tile& tile, bool goes_on) const;
+  // alone() does not take less.
+  double least_alone(const Tile& tile) const;
+  // By view: a tile's bytes in the scratchpad, and its bytes of whole lines.
+  void shown(const Tile& tile, std::vector<double>& held, std::vector<double>& moved) const;
   const TiledBlock& tiled() const { return tiled_; }
 
  private:
@@ -145,7 +156,8 @@ class StagedKernel {
   StagedKernel(const stripe::Block& block, std::vector<StagedTensor> tensors,
                const StagedRates& rates);
   double lines(const Footprint& footprint) const;
-  std::vector<Move> moves(const Tile& tile) const;
+  // Holds until the next call for another tile.
+  const std::vector<Move>& moves(const Tile& tile) const;
   // How a tile's views come into the scratchpad.
   struct Staging {
     ViewSet in_parts;  // else as a whole, once
@@ -169,6 +181,8 @@ class StagedKernel {
   };
   Transfers transfers(const std::vector<Move>& moves, const ViewSet& which, bool writes,
                       bool whole) const;
+  // Of one part of a tile, in cycles of the model's clock.
+  double whole_cycles(const BlockWork& work) const;
   // `moves`: of the tile. Holds until the next call.
   const TileWork& work(const Tile& tile, const std::vector<Move>& moves) const;
   // Sets `operand` of each of `moves`.
@@ -199,11 +213,15 @@ class StagedKernel {
   double weighed(double cycles, double energy_pj) const;
   // Not above what the first copy-in and the last copy-out of any tile take that is at least `low`.
   double ends_bound(const Tile& low) const;
+  // Not above the cycles of this tile. Raises `moved`, by view, to bytes that it moves at least.
+  double tile_bound(const Tile& tile, std::vector<double>& moved) const;
   // Of each view, whether it moves from step to step of a tile that cuts reductions.
   ViewSet moved_by_steps(const Tile& tile) const;
 
   TiledBlock tiled_;
   mutable KernelShape shape_;
+  SpreadViews views_;
+  OperationPace pace_;
   // What the functions work on: memory is taken once.
   struct Places {
     std::vector<size_t> order;
@@ -211,19 +229,22 @@ class StagedKernel {
     std::vector<size_t> crowd, banks;
   };
   mutable Places places_;
+  mutable std::vector<double> port_bytes_;
+  mutable std::vector<Move> moves_;  // of the tile that was asked for last
+  mutable Tile moves_of_;
+  mutable KnownParts known_parts_;
   mutable TileWork work_;
   mutable Tile part_;
-  mutable std::vector<Move> parts_;       // of the staging that is looked at
-  mutable std::vector<double> moved_;     // bytes of its views
-  mutable std::vector<Used> used_;        // likewise
-  std::vector<stripe::Refinement> refs_;  // by view
-  std::vector<PortUse> read_uses_;        // by view: the use that reads are of
-  std::vector<size_t> outputs_;  // tiled indices of what is written, by falling stride there
+  mutable std::vector<Move> parts_;    // of the staging that is looked at
+  mutable std::vector<double> moved_;  // bytes of its views
+  mutable std::vector<Used> used_;     // likewise
+  std::vector<size_t> outputs_;        // tiled indices of what is written, by falling stride there
   std::vector<StagedTensor> tensors_;
   std::vector<std::vector<size_t>> orders_;  // in which views come tile by tile
   const StagedRates* rates_;
   double least_energy_ = 0;               // each tensor copied once, each operand used once; in pJ
   double least_operation_ = 0;            // of all points, in the unit's cycles without overhead
+  double all_points_ = 1;                 // of the kernel
   std::vector<size_t> scratchpad_banks_;  // by view, if all tensors fit together; else empty
   StagedTime one_operation_;              // then the time without tiles, unless `spread`
 };

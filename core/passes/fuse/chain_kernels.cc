@@ -6,6 +6,7 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -15,6 +16,7 @@
 #include "stria/pass/select_blocks.h"
 #include "stria/passes/fuse/fuse_blocks.h"
 #include "stria/passes/fuse/fusion_plan.h"
+#include "stria/rewrite/index_role.h"
 #include "stria/rewrite/kernel_memo.h"
 #include "stria/rewrite/located_unit.h"
 #include "stria/rewrite/split_block.h"
@@ -31,8 +33,6 @@ using stripe::Statement;
 // A longer row has to gain so much more, as a part of its cost: not all is counted that kernels
 // wait for each other.
 constexpr double kMore = 0.03;
-// A rough search for the tiles of kernels by themselves is not wrong by so much.
-constexpr double kRough = 0.65;
 // Kernels of a chain, at most.
 constexpr size_t kMostKernels = 16;
 constexpr int kMostProducts = 2;  // of these
@@ -54,8 +54,10 @@ struct Ways {
 // A row of kernels and what they have in common.
 struct Row {
   size_t first = 0, last = 0;
+  size_t tail = 0;  // what may be fused with the last kernel instead, else the last kernel
   std::vector<std::vector<std::string>> common;  // by kernel and common index: its own name
   std::vector<int64_t> ranges;
+  std::set<std::string> summed;  // the common indices over which the last kernel sums
 };
 
 class Chainer {
@@ -92,8 +94,7 @@ class Chainer {
     Block form;
     bool product = false;
     std::vector<std::pair<int64_t, bool>> tensors;  // by view: bytes, and whether it is temporary
-    std::optional<double> least;
-    double rough = 0, best = 0;  // cost; 0: not asked
+    std::unique_ptr<cost::AloneCost> cost;          // null: not asked
   };
   // A row, by what its kernels are, and how tensors go through it.
   struct KnownRow {
@@ -112,20 +113,32 @@ class Chainer {
     cost::ChainChoice chosen;
     std::vector<Row> rows = rows_from(first);
     std::erase_if(rows, [&](const Row& next) { return !may_gain(next); });
+    for (Row& next : rows) next.tail = next.last + (fused_with_next(next.last) ? 1 : 0);
     for (Row& next : rows) {
       const cost::ChainTensors tensors = tensors_of(next);
       std::vector<cost::ChainKernel> kernels;
       for (size_t k = next.first; k <= next.last; ++k)
         kernels.push_back({block(k), ways_of(k), next.common[k - first]});
       context_.matched();
-      const std::optional<cost::ChainChoice>& choice = best_chain(next, kernels, tensors);
-      if (!choice) continue;
-      const double apart = time_apart(next, choice->cycles, rows.size() == 1);
+      // What follows the last kernel runs by itself if it is not fused with it.
+      double tail = 0;
+      if (next.tail > next.last)
+        tail = cost_of(known(next.tail), *block(next.tail), tensors_of(next), How::best);
+      const double below = options_.at_most * apart(next, tensors_of(next), How::rough) - tail;
+      const std::optional<cost::ChainChoice>& choice = best_chain(next, kernels, tensors, below);
+      if (!choice) {
+        context_.note(fmt::format("{} and {} more: no tiles of {} take less than {:.0f}",
+                                  block(first)->name, next.last - first,
+                                  next.last == first ? "it" : "them", below));
+        continue;
+      }
+      const double together = choice->cycles + tail;
+      const double apart = time_apart(next, together, rows.size() == 1);
       context_.note(fmt::format("{} and {} more: {}, apart {:.0f}", block(first)->name,
                                 next.last - first, cost::to_string(*choice), apart));
-      if (choice->cycles >= options_.at_most * apart) continue;
-      if (row && apart - choice->cycles <= gain + kMore * choice->cycles) continue;
-      gain = apart - choice->cycles;
+      if (together >= options_.at_most * apart) continue;
+      if (row && apart - together <= gain + kMore * together) continue;
+      gain = apart - together;
       row = std::move(next);
       chosen = *choice;
     }
@@ -135,7 +148,15 @@ class Chainer {
     done.emplace_back(std::move(*made));
     context_.changed();
     context_.count("chains");
+    if (chosen.step > 0) context_.count("sums in steps");
+    if (sums_from_point_to_point(*row, chosen)) context_.count("sums over common indices");
     return row->last - row->first + 1;
+  }
+
+  static bool sums_from_point_to_point(const Row& row, const cost::ChainChoice& choice) {
+    for (size_t c = 0; c < row.ranges.size(); ++c)
+      if (row.summed.count(row.common.back()[c]) > 0 && choice.tile[c] < row.ranges[c]) return true;
+    return false;
   }
 
   const Block* block(size_t k) const { return parent_.stmts[k].block(); }
@@ -149,13 +170,16 @@ class Chainer {
            !reaches_beyond(*kernel);
   }
 
-  // The rows of two kernels and more that begin with this one.
+  // The rows of kernels that begin with this one.
   std::vector<Row> rows_from(size_t first) {
     std::vector<Row> out;
     if (!may_be_in(first)) return out;
+    if (options_.rows != "several")
+      if (std::optional<Row> one = row_of_one(first)) out.push_back(*std::move(one));
+    if (options_.rows == "one") return out;
     std::optional<FusionParent> of;
     Block all;
-    Row row{first, first, {}, {}};
+    Row row{first, first, first, {}, {}, {}};
     int products = is_product(*block(first));
     for (size_t k = first + 1; k < parent_.stmts.size() && k - first < kMostKernels; ++k) {
       if (!may_be_in(k)) break;
@@ -164,6 +188,9 @@ class Chainer {
       products += is_product(*block(k));
       const Block* next = block(k);
       const Block& before = k == first + 1 ? *block(first) : all;
+      // What sums over a common index ends the row, since others need the sums whole.
+      if (std::optional<Row> sums = summing(row, before, *next, k, of ? *of : *of_))
+        out.push_back(*std::move(sums));
       const FusionPlan plan = plan_fusion(before, *next, of ? *of : *of_, {});
       if (plan.tensor.empty() || plan.refusal || !is_plain(plan, before, *next)) break;
       if (!add(row, plan)) break;
@@ -173,9 +200,48 @@ class Chainer {
       of->fusing(before, *next);
       all = fuse_blocks(before, *next, *of, local, shape).block;
       row.last = k;
-      out.push_back(row);
+      // With its sums the row has all tiles of the row without, and more.
+      if (out.empty() || out.back().last != k) out.push_back(row);
     }
     return out;
+  }
+
+  // A product by itself: in two loops, of which the outer one brings an operand for all points of
+  // the other.
+  std::optional<Row> row_of_one(size_t k) const {
+    const Block& kernel = *block(k);
+    if (!is_product(kernel) || why_points_do_not_commute(kernel, of_->names())) return std::nullopt;
+    Row out{k, k, k, {{}}, {}, {}};
+    for (const IndexRole& role : index_roles(kernel)) {
+      if (role.kind != IndexKind::output || kernel.find_index(role.name)->affine) continue;
+      out.common[0].push_back(role.name);
+      out.ranges.push_back(role.range);
+    }
+    if (out.ranges.size() < 2) return std::nullopt;
+    return out;
+  }
+
+  // The row and this kernel, which sums over a common index; nullopt if it does not.
+  static std::optional<Row> summing(Row row, const Block& before, const Block& next, size_t k,
+                                    const FusionParent& of) {
+    const FusionPlan plan = plan_fusion(before, next, of, {true});
+    if (plan.tensor.empty() || plan.refusal || !is_plain(plan, before, next)) return std::nullopt;
+    const std::vector<IndexRole> roles = index_roles(next);
+    const auto is_sum = [&](const FusedIndex& index) {
+      return std::any_of(roles.begin(), roles.end(), [&](const IndexRole& role) {
+        return role.name == index.name && role.kind == IndexKind::reduction;
+      });
+    };
+    if (std::none_of(plan.indices.begin(), plan.indices.end(), is_sum) || !add(row, plan))
+      return std::nullopt;
+    // An index that a kernel before does not share may have been the only one.
+    const std::vector<std::string>& own = row.common.back();
+    for (const FusedIndex& index : plan.indices)
+      if (is_sum(index) && std::find(own.begin(), own.end(), index.name) != own.end())
+        row.summed.insert(index.name);
+    if (row.summed.empty()) return std::nullopt;
+    row.last = k;
+    return row;
   }
 
   // Do points of both meet one by one, without borders?
@@ -223,8 +289,10 @@ class Chainer {
     return !row.ranges.empty();
   }
 
-  // Units of one kind gain nothing from each other, unless what is between kernels has no room.
+  // Units of one kind gain nothing from each other, unless what is between kernels has no room. A
+  // kernel by itself may gain from a second loop.
   bool may_gain(const Row& row) const {
+    if (row.first == row.last) return true;
     std::set<bool> kinds;
     for (size_t k = row.first; k <= row.last; ++k) kinds.insert(is_product(*block(k)));
     return kinds.size() > 1;
@@ -233,10 +301,11 @@ class Chainer {
   cost::ChainTensors tensors_of(const Row& row) const {
     cost::ChainTensors out;
     std::map<std::string, int64_t> users;
-    for (size_t k = row.first; k <= row.last; ++k) {
+    for (size_t k = row.first; k <= row.tail; ++k) {
       std::set<std::string> seen;
       for (const Refinement& view : block(k)->refs)
-        if (view.dir != RefDir::none && seen.insert(view.from).second) ++users[view.from];
+        if (view.dir != RefDir::none && seen.insert(view.from).second)
+          users[view.from] += k <= row.last;
     }
     for (const auto& [name, count] : users) {
       const Refinement* ref = of_->find(name);
@@ -252,10 +321,13 @@ class Chainer {
   // Which of `alone_` the kernel is.
   size_t known(size_t k) {
     size_t& at = known_at_[k];
-    if (at < kUnknown) return at;
-    Alone next{nameless(*block(k)), is_product(*block(k)), {}};
+    if (at == kUnknown) at = known(*block(k), is_product(*block(k)));
+    return at;
+  }
+  size_t known(const Block& kernel, bool product) {
+    Alone next{nameless(kernel), product, {}};
     next.form.location = {};
-    for (const Refinement& view : block(k)->refs) {
+    for (const Refinement& view : kernel.refs) {
       const Refinement* ref = view.dir == RefDir::none ? nullptr : of_->find(view.from);
       if (ref)
         next.tensors.emplace_back(ref->shape.element_count() * byte_size(ref->shape.type),
@@ -265,16 +337,56 @@ class Chainer {
     for (auto [it, end] = by_hash_.equal_range(hash); it != end; ++it)
       if (const Alone& old = alone_[it->second];
           old.product == next.product && old.tensors == next.tensors && old.form == next.form)
-        return at = it->second;
+        return it->second;
     by_hash_.emplace(hash, alone_.size());
-    at = alone_.size();
     alone_.push_back(std::move(next));
-    return at;
+    return alone_.size() - 1;
+  }
+
+  // The product and the kernel after it as a later step would fuse them; null if it would not.
+  const Block* fused_with_next(size_t k) {
+    auto [at, added] = fused_.try_emplace(k);
+    std::optional<Block>& out = at->second;
+    if (added) out = fuse_with_next(k);
+    return out ? &*out : nullptr;
+  }
+  std::optional<Block> fuse_with_next(size_t k) const {
+    if (options_.fused_reqs.empty() || k + 1 >= parent_.stmts.size()) return std::nullopt;
+    const Block *a = block(k), *b = block(k + 1);
+    if (!a || !b || !is_product(*a) || !b->tags.has_all(options_.fused_reqs)) return std::nullopt;
+    FusionPlan plan = plan_fusion(*a, *b, *of_, {});
+    if (plan.tensor.empty() || plan.refusal) return std::nullopt;
+    const FusionShape shape = shape_of(plan);
+    return fuse_blocks(*a, *b, *of_, plan, shape).block;
+  }
+
+  // What kernels cost by themselves, or fused where that costs less. `row` with what may be fused
+  // with its last kernel.
+  enum class How { least, rough, best };
+  double apart(const Row& row, const cost::ChainTensors& tensors, How how) {
+    double before = 0, out = 0;  // of the kernels before the last one, and of all
+    for (size_t k = row.first; k <= row.tail; ++k) {
+      double next = out + cost_of(known(k), *block(k), tensors, how);
+      if (k > row.first)
+        if (const Block* both = fused_with_next(k - 1))
+          next = std::min(next, before + cost_of(known(*both, true), *both, tensors, how));
+      before = out;
+      out = next;
+    }
+    return out;
+  }
+  double cost_of(size_t kernel, const Block& form, const cost::ChainTensors& tensors, How how) {
+    Alone& of = alone_[kernel];
+    if (!of.cost)
+      of.cost = std::make_unique<cost::AloneCost>(form, of.product ? ways_.products : ways_.rest,
+                                                  tensors);
+    return how == How::least ? of.cost->least() : of.cost->best(how == How::rough);
   }
 
   const std::optional<cost::ChainChoice>& best_chain(const Row& row,
                                                      const std::vector<cost::ChainKernel>& kernels,
-                                                     const cost::ChainTensors& tensors) {
+                                                     const cost::ChainTensors& tensors,
+                                                     double below) {
     KnownRow key;
     std::map<std::string, std::pair<size_t, size_t>> first;
     key.common = row.common;
@@ -290,42 +402,21 @@ class Chainer {
     }
     for (const auto& [known, choice] : rows_)
       if (known == key) return choice;
-    return rows_.emplace_back(std::move(key), cost::best_chain(kernels, row.ranges, tensors))
+    return rows_.emplace_back(std::move(key), cost::best_chain(kernels, row.ranges, tensors, below))
         .second;
   }
 
-  // The cost of all kernels by themselves; a rough one, if that is below `together` already. A
+  // The cost of all kernels without the chain; a rough one, if that is below `together` already. A
   // bound of it, if that is clear and the row is `alone`: there is no other to compare it with.
   double time_apart(const Row& row, double together, bool alone) {
-    double least = 0, rough = 0, best = 0;
     const cost::ChainTensors tensors = tensors_of(row);
-    for (size_t k = row.first; k <= row.last && alone; ++k) {
-      std::optional<double>& cost = alone_[known(k)].least;
-      if (!cost) cost = cost::least_alone(*block(k), *ways_of(k), tensors);
-      least += *cost;
+    if (alone) {
+      const double least = apart(row, tensors, How::least);
+      if (together < options_.at_most * least) return least;
     }
-    if (together < options_.at_most * least) return least;
-    for (size_t k = row.first; k <= row.last; ++k) {
-      double& cost = alone_[known(k)].rough;
-      if (cost == 0) cost = cost::best_alone(*block(k), *ways_of(k), tensors, true);
-      rough += cost;
-    }
-    if (options_.at_most * rough <= together || (alone && together < kRough * rough)) return rough;
-    if (!std::isfinite(rough)) return rough;
-    // Of kernels that are not searched yet, the rough cost counts.
-    best = rough;
-    for (size_t k = row.first; k <= row.last; ++k) {
-      Alone& kernel = alone_[known(k)];
-      best -= kernel.rough;
-      const double enough = together / options_.at_most - best;
-      const double cost = kernel.best > 0
-                              ? kernel.best
-                              : cost::best_alone(*block(k), *ways_of(k), tensors, false, enough);
-      best += cost;
-      if (cost <= enough) return best;  // the search may have ended early
-      kernel.best = cost;
-    }
-    return best;
+    const double rough = apart(row, tensors, How::rough);
+    if (options_.at_most * rough <= together || !std::isfinite(rough)) return rough;
+    return apart(row, tensors, How::best);
   }
 
   // Cuts the kernels into the tiles and fuses them; nullopt if they do not meet as they should.
@@ -343,13 +434,18 @@ class Chainer {
       for (size_t c = 0; c < choice.tile.size(); ++c)
         if (choice.tile[c] < row.ranges[c]) tile[own[c]] = choice.tile[c];
       split_block(next, tile);
-      dress(*next.stmts[0].block(), k, *choice.ways[k - row.first]);
+      Block* inner = next.stmts[0].block();
+      if (k == row.first && choice.step > 0) inner = &split_sum(*inner, choice);
+      dress(*inner, k, *choice.ways[k - row.first]);
       names = own;
       if (!all) {
         all = std::move(next);
+        // A chain is no product any more.
+        all->tags = {};
+        all->tags.set(stripe::tag::kKernel);
         continue;
       }
-      FusionPlan plan = plan_fusion(*all, next, of, {});
+      FusionPlan plan = plan_fusion(*all, next, of, {!row.summed.empty() && k == row.last});
       if (plan.tensor.empty() || plan.refusal || plan.indices.size() != cut ||
           !is_plain(plan, *all, next)) {
         context_.skipped(block(k)->name, plan.refusal ? plan.refusal.reason()
@@ -366,6 +462,14 @@ class Chainer {
     of_.emplace(of);
     inside_.insert(inside.begin(), inside.end());
     return all;
+  }
+
+  // Makes a loop over the steps of a sum; the tile inside it.
+  static Block& split_sum(Block& steps, const cost::ChainChoice& choice) {
+    split_block(steps, {{choice.sum, choice.step}});
+    steps.tags.set(stripe::tag::kSteps);
+    if (choice.steps_under_way > 1) steps.tags.set(stripe::tag::kPipeline, choice.steps_under_way);
+    return *steps.stmts[0].block();
   }
 
   // Tags and unit of a tile.
@@ -412,6 +516,7 @@ class Chainer {
   const ChainKernelsOptions& options_;
   const Ways& ways_;
   PassContext& context_;
+  std::map<size_t, std::optional<Block>> fused_;  // by position of the product
   static constexpr size_t kUnknown = std::numeric_limits<size_t>::max();
   std::vector<size_t> known_at_;  // by statement: position in `alone_`
   std::vector<Alone> alone_;
@@ -446,6 +551,12 @@ void describe(ChainKernelsOptions& options, OptionFields& fields) {
               "another one, for products for which it takes less time; \"\" = none",
               WhenEmpty::none);
   fields.unit("rest", options.rest, "execution unit of all other kernels");
+  fields.add("rows", options.rows,
+             "kernels of a chain: \"several\", \"one\" product in two loops, or \"all\" of these",
+             {"all", "several", "one"});
+  fields.tags("fused_reqs", options.fused_reqs,
+              "tags of kernels that a later step fuses with the product before them where that "
+              "costs less; none: there is no such step");
   fields.unit("memory", options.memory, "memory unit that tiles are in");
   fields.unit("global", options.global, "memory unit that tensors come from");
   fields.unit("transfer", options.transfer, "transfer unit that copies tiles");

@@ -17,13 +17,21 @@
 //
 // A chain is a row of kernels, each of which reads what one before it has written, with indices
 // that walk alike through all of these tensors. It has two products at most, and others between.
+// The last kernel may sum over common indices, as the second product of two layers does over the
+// hidden one: a slice of that is made, and what it adds to the result is added, point by point.
+// The first kernel may add up its sum in steps, a loop tagged #steps, each of which brings what it
+// reads. A product alone may be a chain, too: in two loops, of which the outer one brings an
+// operand for all points of the other.
+//
 // For each such row the pass asks cost/staged/chain_time.h for the best common tile, the order of
 // the loops, and how many points are under way; and the cost `staged_time` for the best tiles of
-// the kernels by themselves. It makes a chain where that takes clearly less time. `schedule` then
+// the kernels by themselves, or of a product fused with what follows it, if a later step fuses such
+// kernels (`fused_reqs`). It makes a chain where that takes clearly less time. `schedule` then
 // stages what the tags say, and `compute_deps` lets what does not depend on each other overlap.
 //
 // Requires: kernels that are in no location yet. Ensures: the same values. Runs before autotile,
-// for which a chain's tiles are not visible, and after the steps that fuse and order kernels.
+// for which a chain's tiles are not visible, and after the steps that order kernels, and that fuse
+// them for good.
 #pragma once
 
 #include <string>
@@ -46,7 +54,10 @@ struct ChainKernelsOptions {
   std::string global;                               // memory that tensors come from
   std::string transfer;                             // copies between the two
   int64_t banks = 1;                                // instances of `memory`
-  double at_most = 0.95;               // the cost of a chain over that of its kernels by themselves
+  double at_most = 0.95;     // the cost of a chain over that of its kernels by themselves
+  std::string rows = "all";  // "several" kernels, "one", or "all" of these
+  std::vector<std::string>
+      fused_reqs;                      // tags of what a later step may fuse with products; none: no
   std::vector<std::string> fused_set;  // tags of a chain
   std::vector<std::string> products_set;  // tags of tiles of products
   std::vector<std::string> rest_set;      // of all other tiles

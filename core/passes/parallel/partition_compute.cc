@@ -4,7 +4,8 @@
 #include <algorithm>
 
 #include "stria/base/text.h"
-#include "stria/cost/block/part_choice.h"
+#include "stria/cost/staged/spread_parts.h"
+#include "stria/cost/staged/staged_rates.h"
 #include "stria/pass/select_blocks.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/located_unit.h"
@@ -16,7 +17,30 @@ namespace {
 
 using stripe::Block;
 
-void cut(Block& block, const TensorNames& around, int64_t wanted,
+// The unit that runs the parts, if the ports of the memory with their operands decide too.
+using Spread = std::optional<cost::SpreadUnit>;
+
+// By the time of the parts of a tile: positions of its outputs, the first one has the largest
+// stride.
+cost::PartChoice choose_by_time(const Block& block, const std::vector<IndexRole>& outputs,
+                                cost::SpreadUnit on, const cost::OperationPace& pace) {
+  on.pace = &pace;
+  std::vector<size_t> at, along;
+  cost::Tile tile;
+  for (size_t i = 0; i < block.idxs.size(); ++i) {
+    if (block.idxs[i].affine || block.idxs[i].range < 2) continue;
+    at.push_back(i);
+    tile.push_back(block.idxs[i].range);
+  }
+  for (const IndexRole& role : outputs)
+    for (size_t n = 0; n < at.size(); ++n)
+      if (block.idxs[at[n]].name == role.name) along.push_back(n);
+  cost::KernelShape shape(block, at);
+  cost::KnownParts known;
+  return cost::spread_parts(shape, cost::spread_views(block, *on.unit), tile, along, on, known);
+}
+
+void cut(Block& block, const TensorNames& around, int64_t wanted, const Spread& spread,
          const PartitionComputeOptions& options, PassContext& context) {
   context.matched();
   for (const char* tag : {stripe::tag::kVector, stripe::tag::kStencil})
@@ -33,8 +57,19 @@ void cut(Block& block, const TensorNames& around, int64_t wanted,
   // The first index has the largest stride.
   std::vector<int64_t> ranges;
   for (const IndexRole& role : outputs) ranges.push_back(role.range);
+  const bool plain = std::none_of(outputs.begin(), outputs.end(), [&](const IndexRole& role) {
+    return block.find_index(role.name)->affine.has_value();
+  });
+  // A unit without a rate for what the block does cannot say how long it works.
+  std::optional<cost::OperationPace> pace;
+  if (spread && plain)
+    if (Result<cost::OperationPace> of =
+            cost::OperationPace::of(*spread->unit, cost::work_of(block));
+        of.ok())
+      pace = *of;
   const cost::PartChoice best =
-      cost::choose_parts(ranges, wanted, options.only_multiple_of, options.only_even);
+      pace ? choose_by_time(block, outputs, *spread, *pace)
+           : cost::choose_parts(ranges, wanted, options.only_multiple_of, options.only_even);
   if (best.parts == 1)
     return context.skipped(block.name, "no cut is nearer to the number of parts than one part");
   std::map<std::string, int64_t> tiles;
@@ -61,6 +96,40 @@ void cut(Block& block, const TensorNames& around, int64_t wanted,
   context.changed();
 }
 
+// What `memory` of the options says.
+struct ByPorts {
+  std::optional<cost::ScratchpadPorts> ports;
+  const ExecutionUnit* of = nullptr;
+  double unit_cycle = 1;
+  int64_t instances = 1, banks = 1;
+  Spread unit() const {
+    if (!ports) return std::nullopt;
+    return cost::SpreadUnit{of, nullptr, &*ports, unit_cycle, instances, banks};
+  }
+};
+Result<ByPorts> ports_of_parts(const PartitionComputeOptions& options, int64_t wanted,
+                               const HardwareModel& model) {
+  ByPorts out;
+  if (options.memory.empty()) return out;
+  STRIA_RETURN_IF_ERROR(check_unit(model, UnitUse::hold, "/memory", options.memory));
+  if (options.unit.empty() || !options.only_even || options.only_multiple_of > 1)
+    return invalid_argument(
+        "/memory: parts are chosen by the ports of '{}' with /unit, with /only_even, and without "
+        "/only_multiple_of",
+        options.memory);
+  const MemoryUnit* memory = model.find_memory(options.memory);
+  out.of = model.find_executor(options.unit);
+  if (!memory || !out.of) return out;  // a model without units
+  if (options.banks > memory->count)
+    return make_error(StatusCode::out_of_range, "/banks: {}, but the hardware model has {} of '{}'",
+                      options.banks, memory->count, options.memory);
+  out.unit_cycle = 1 / model.unit_cycles(out.of->clock_mhz);
+  out.instances = wanted;
+  out.banks = options.banks;
+  out.ports = cost::scratchpad_ports(model, *memory);
+  return out;
+}
+
 }  // namespace
 
 void describe(PartitionComputeOptions& options, OptionFields& fields) {
@@ -77,6 +146,13 @@ void describe(PartitionComputeOptions& options, OptionFields& fields) {
              "tiles are multiples of this, or the whole range", {1, 1 << 20});
   fields.add("only_even", options.only_even,
              "parts divide their ranges, so that the results of neighbours are contiguous");
+  fields.unit("memory", options.memory,
+              "memory unit that holds operands: where its ports take longer than the unit, parts "
+              "with fewer operands are chosen; needs `unit` and `only_even`; \"\" = the number "
+              "decides alone",
+              WhenEmpty::none);
+  fields.add("banks", options.banks, "instances of `memory` that operands are spread over",
+             {1, 1 << 20});
 }
 
 Status partition_compute(stripe::Program& program, const PartitionComputeOptions& options,
@@ -88,11 +164,12 @@ Status partition_compute(stripe::Program& program, const PartitionComputeOptions
     if (!count) return invalid_argument("/num_parts: 0, and no unit of the model to count instead");
     wanted = std::min<int64_t>(*count, 4096);
   }
-  return for_each_selected_below_sections(program, options.reqs, context,
-                                          [&](Block& block, const TensorNames& around) {
-                                            cut(block, around, wanted, options, context);
-                                            return Status();
-                                          });
+  STRIA_ASSIGN(const ByPorts by_ports, ports_of_parts(options, wanted, context.model()));
+  return for_each_selected_below_sections(
+      program, options.reqs, context, [&](Block& block, const TensorNames& around) {
+        cut(block, around, wanted, by_ports.unit(), options, context);
+        return Status();
+      });
 }
 
 }  // namespace stria::passes

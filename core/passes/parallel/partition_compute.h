@@ -14,6 +14,11 @@
 // - The fewest indices are cut.
 // - The cut indices have the larger stride in the output.
 //
+// With `memory`, the unit's operands count too. Where they move over the ports of that memory for
+// longer than the unit works, the even parts are chosen that take the shortest time
+// (cost/staged/spread_parts.h), as the cost `staged_time` takes them to be: of a product, parts
+// that are nearly square.
+//
 // Requires: points of the block commute. Ensures: the same points run; an uneven end has a
 // constraint. The outer block, and those of its indices that count parts, get tags. Runs before the
 // passes that tile the work of one unit. locate_block or thread then says which units run the
@@ -39,6 +44,8 @@ struct PartitionComputeOptions {
   std::string idx_tag;                // tag added to the indices that count parts
   int64_t only_multiple_of = 1;       // tiles are multiples of this, or whole
   bool only_even = false;             // tiles divide their ranges
+  std::string memory;                 // holds the operands; "": the number of parts decides alone
+  int64_t banks = 1;                  // instances of it that operands are spread over
 };
 
 void describe(PartitionComputeOptions& options, OptionFields& fields);

@@ -27,7 +27,8 @@ constexpr double kNone = std::numeric_limits<double>::infinity();
 
 cost::TileLimits limits_of(const TileChoiceOptions& options, const HardwareModel& model) {
   cost::TileLimits limits = options.limits;
-  if (!options.memory.empty()) limits.memory = model.find_memory(options.memory);
+  if (!options.memory.empty() && !options.cost.cost().knows_room())
+    limits.memory = model.find_memory(options.memory);
   return limits;
 }
 
@@ -50,7 +51,8 @@ class TileChooser {
         options_(options),
         context_(context),
         name_(block.name.empty() ? "block" : block.name),
-        limits_(limits_of(options, context.model())) {}
+        limits_(limits_of(options, context.model())),
+        memory_(options.memory.empty() ? nullptr : context.model().find_memory(options.memory)) {}
 
   Result<TileChoice> choose(const stripe::Program& program, TileMemo& memo,
                             const ApplyTile& apply) {
@@ -206,15 +208,15 @@ class TileChooser {
       std::string text = fmt::format("{}: {}. {}\n{}", name_, i + 1, cost::to_string(tiled_, tile),
                                      cost_->terms(tile));
       if (!text.ends_with('\n')) text += '\n';
-      if (limits_.memory) {
+      if (memory_) {
         const cost::MemoryUse use =
-            cost::memory_use(tiled_, tile, *limits_.memory, limits_.pipeline_depth);
+            cost::memory_use(tiled_, tile, *memory_, limits_.pipeline_depth);
         text += fmt::format("{}: {:.0f} bytes of {:.0f}", options_.memory, use.bytes, use.capacity);
         if (use.ways > 0) text += fmt::format(", {:.0f} of {} ways", use.places, use.ways);
         text += '\n';
       }
-      text += cost::to_string(cost::time_of(tiled_, tile, context_.model(), limits_.memory,
-                                            limits_.pipeline_depth, unit()));
+      text += cost::to_string(
+          cost::time_of(tiled_, tile, context_.model(), memory_, limits_.pipeline_depth, unit()));
       context_.note(indented(text));
     }
   }
@@ -247,6 +249,7 @@ class TileChooser {
   PassContext& context_;
   const std::string name_;
   const cost::TileLimits limits_;
+  const MemoryUnit* memory_;  // null: none is named
   std::unique_ptr<cost::BlockCost> cost_;
   int64_t looked_at_ = 0;
   SearchProof proof_;

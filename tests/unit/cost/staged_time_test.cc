@@ -212,12 +212,13 @@ TEST(StagedTime, PartsOfATileOnAllInstances) {
   EXPECT_EQ(fits.cycles, 4 * (5 + 16 * 32));
 }
 
-// Four parts of 2816 bytes each and a transfer have a fifth of the port each: the transfer half of
-// what it takes alone. Then the parts have a quarter each.
+// Four parts of 8 x 16 results have the fewest operands, 2048 bytes each. They and a transfer have
+// a fifth of the port each: the transfer half of what it takes alone. Then the parts have a quarter
+// each.
 TEST(StagedTime, PartsAndATransferShareOnePort) {
   const StagedTime time = time_on(
       {.memory = R"(, "banks": 1, "bank_bytes": 40)", .units = 4, .spread = true}, {16, 32, 64});
-  EXPECT_DOUBLE_EQ(time.operation, 148 + (4 * 64 + 2048 + 4 * 32 * 4 - 148 * 8) / 10.0);
+  EXPECT_DOUBLE_EQ(time.operation, 148 + (8 * 64 + 64 * 16 + 8 * 16 * 4 - 148 * 8) / 10.0);
   EXPECT_EQ(time.bring, 2 * (10 + 16 * 64 / 16));
 }
 
@@ -240,6 +241,7 @@ TEST(StagedTime, ABoundIsNeverAboveATile) {
       {.unit = R"(, "systolic": {"rows": 8, "columns": 8, "dataflow": "os"})",
        .scratchpad_KiB = 12},
       {.transfer = R"(, "duplex": "half")", .scratchpad_KiB = 48},
+      {.scratchpad_KiB = 40, .units = 3},
       {.scratchpad_KiB = 24, .units = 12, .spread = true},
       {.scratchpad_KiB = 64, .units = 5, .spread = true}};
   size_t finite = 0;
@@ -260,6 +262,7 @@ TEST(StagedTime, ABoundIsNeverAboveATile) {
       const StagedTime time = kernel.time(tile);
       finite += std::isinf(time.cost) ? 0 : 1;
       ASSERT_LE(kernel.bound(low, high), time.cycles);
+      ASSERT_LE(kernel.bound(tile, tile), time.cost);
       ASSERT_LE(time.cycles, time.cost);
     }
   }

@@ -41,7 +41,7 @@ bool is_inert(const std::string& pointer) {
 }
 
 // A convolution with what follows it, a reduction that does not fit into the scratchpad, rows of a
-// large table.
+// large table, a product that is fused with what follows it, and one by itself.
 struct Network {
   const char* text;
   std::map<std::string, tile::TensorType> inputs;
@@ -57,6 +57,14 @@ const Network kNetworks[] = {
     {"function (A[N, M]) -> (R) { R[m: M] = +(A[n, m]); }", {{"A", {DataType::fp32, {200, 500}}}}},
     {"function (D[N, M], I[K]) -> (R) { R = gather(D, I) + 1; }",
      {{"D", {DataType::i8, {20000, 16}}}, {"I", {DataType::i32, {50}}}}},
+    {"function (A[M, K], B[K, N], D[N]) -> (C) {\n"
+     "  S[m, n : M, N] = +(A[m, k] * B[k, n]);\n"
+     "  C = max(S + D, 0);\n}",
+     {{"A", {DataType::i8, {64, 64}}},
+      {"B", {DataType::i8, {64, 64}}},
+      {"D", {DataType::i32, {64}}}}},
+    {"function (A[M, K], B[K, N]) -> (C) { C[m, n : M, N] = +(A[m, k] * B[k, n]); }",
+     {{"A", {DataType::i8, {256, 1024}}}, {"B", {DataType::i8, {1024, 192}}}}},
 };
 
 void strip_sources(json& value) {

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "program/part_simulation.h"
 #include "stria/base/file.h"
 #include "stria/base/text.h"
@@ -27,6 +29,11 @@ struct Case {
 double number_after(const std::string& text, const std::string& what) {
   const size_t at = text.find(what);
   return at == std::string::npos ? -1 : std::stod(text.substr(at + what.size()));
+}
+
+// The tile of autotile is what tells: no product becomes a chain.
+std::string without_chains(const std::string& pipeline) {
+  return std::regex_replace(pipeline, std::regex("\"at_most\": [0-9.]+"), "\"at_most\": 0");
 }
 
 TEST(StagedTime, IsWhatTheSimulatorFinds) {
@@ -87,8 +94,8 @@ TEST(StagedTime, IsWhatTheSimulatorFinds) {
         text_of_model.erase(line, text_of_model.find('\n', line) - line);
       auto model = load_hardware_model({hw, text_of_model}, one.settings);
       ASSERT_TRUE(model.ok()) << model.status().to_string();
-      auto steps =
-          parse_pipeline({passes, read_file(passes).value()}, {}, *model, passes::pass_registry());
+      auto steps = parse_pipeline({passes, without_chains(read_file(passes).value())}, {}, *model,
+                                  passes::pass_registry());
       ASSERT_TRUE(steps.ok()) << steps.status().to_string();
       auto parsed = tile::parse({"network", text});
       auto bound = tile::bind_program(*parsed, "", inputs);
