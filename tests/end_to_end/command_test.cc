@@ -536,8 +536,10 @@ TEST_F(Command, OptPrintsAPipelineWithItsFragments) {
   const Ended bad = run("opt --pipeline bad.json --print-pipeline");
   EXPECT_EQ(bad.code, 1);
   EXPECT_EQ(bad.err,
-            "stria: bad.json: /0/include: core has no fragment 'core/ending', did you mean "
-            "'core/opening'?\n");
+            "bad.json:1:3: error: /0/include: core has no fragment 'core/ending', did you mean "
+            "'core/opening'?\n"
+            "  [{\"include\": \"core/ending\"}]\n"
+            "    ^~~~~~~~~~~~\n");
   folder_.write("p.stripe", "stripe 1.0\n0: #program block [] (\n) {\n}\n");
   EXPECT_EQ(run("opt p.stripe --pipeline bad.json").code, 1);
 }
