@@ -544,6 +544,43 @@ TEST_F(Command, OptPrintsAPipelineWithItsFragments) {
   EXPECT_EQ(run("opt p.stripe --pipeline bad.json").code, 1);
 }
 
+// What a word too many is meant as.
+TEST_F(Command, WordsThatAVerbHasNoPlaceFor) {
+  const std::tuple<const char*, int, const char*> cases[] = {
+      {"conform acme --json out.json", 2,
+       "--json takes no value: it prints to standard output, did you mean '--json > out.json'?"},
+      {"conform --json out.json acme", 2, "did you mean '--json > out.json'?"},
+      {"conform --json out.json", 1, "did you mean '--json > out.json'?"},
+      {"devices --json out.json", 2, "did you mean '--json > out.json'?"},
+      {"doctor --json out.json", 3, "did you mean '--json > out.json'?"},
+      {"run a.tile --profile b.tile", 2, "--profile takes no value: what is 'b.tile'?"},
+      {"run a.tile b.tile", 2, "'b.tile' is one word too many: run takes PROG"},
+      {"devices x", 2, "'x' is one word too many: devices takes options alone"}};
+  for (const auto& [command, code, said] : cases) {
+    const Ended ended = run(command);
+    EXPECT_EQ(ended.code, code) << command;
+    EXPECT_THAT(ended.err, HasSubstr(said)) << command;
+  }
+}
+
+// A plugin that is not installed is found by a variable: the message says so.
+TEST_F(Command, ADeviceThatIsNotThereNamesTheVariable) {
+  for (const char* command :
+       {"hw --device mychip", "hw --device mychip:0", "doctor mychip", "devices --select mychip"}) {
+    const Ended ended = run(command);
+    EXPECT_EQ(ended.code, 3) << command;
+    EXPECT_THAT(ended.err, HasSubstr("STRIA_PLUGIN_PATH is not set: of a plugin that is not "
+                                     "installed it names the folder that holds mychip/plugin.json"))
+        << command;
+  }
+  folder_.set_plugin_path("/nowhere");
+  EXPECT_THAT(run("hw --device mychip").err,
+              HasSubstr("no folder of STRIA_PLUGIN_PATH, '/nowhere', holds mychip/plugin.json"));
+  // The plugin is there, the device is not.
+  folder_.set_plugin_path("");
+  EXPECT_THAT(run("hw --device reference:7").err, testing::Not(HasSubstr("STRIA_PLUGIN_PATH")));
+}
+
 TEST_F(Command, WarningsGoToStderr) {
   folder_.write("p.tile", "function (A[N]) -> (R) {\n  B = A + 1;\n  R[2 * i : N] = +(A[i]);\n}\n");
   Ended ended = run("run p.tile --device reference --input A=random:1 --shape A=5");

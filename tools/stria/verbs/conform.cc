@@ -15,6 +15,8 @@
 
 #include "message.h"
 #include "output_files.h"
+#include "printed_json.h"
+#include "progress.h"
 #include "reports/report.h"
 #include "stria/base/file.h"
 #include "stria/base/shown_text.h"
@@ -229,8 +231,11 @@ Outcome conform(const ConformOptions& options) {
   const fs::path directory = fs::canonical(options.directory, error);
   if (error || !fs::is_directory(directory, error))
     return Outcome(ExitCode::program,
-                   not_found("'{}' is no folder of a plugin: {}", options.directory,
-                             error ? error.message() : "it is a file"));
+                   not_found("'{}' is no folder of a plugin: {}{}", options.directory,
+                             error ? error.message() : "it is a file",
+                             options.json && fs::path(options.directory).extension() == ".json"
+                                 ? "\n" + print_to_file_hint(options.directory)
+                                 : ""));
   if (has_sources(directory))
     return Outcome(ExitCode::program,
                    not_found("'{}' has the sources of a plugin, not the plugin: build it, and give "

@@ -8,10 +8,13 @@
 
 #include "audience.h"
 #include "examination.h"
+#include "printed_json.h"
+#include "shell_word.h"
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/hal/files/copied_from.h"
 #include "stria/plugin.h"
+#include "stria/runtime/pick/selection.h"
 
 namespace stria::command {
 namespace {
@@ -299,8 +302,10 @@ Outcome doctor(const DoctorOptions& options) {
   for (const std::string& id : options.plugins)
     if (std::count(ids.begin(), ids.end(), id) == 0)
       return Outcome(ExitCode::device,
-                     not_found("there is no plugin '{}'{}; found: {}", id, did_you_mean(id, ids),
-                               ids.empty() ? "none" : join(ids, ", ")));
+                     not_found("there is no plugin '{}'{} (found: {})\n{}", shown_name(id),
+                               did_you_mean(id, ids), ids.empty() ? "none" : join(ids, ", "),
+                               options.json && id.ends_with(".json") ? print_to_file_hint(id)
+                                                                     : plugin_path_hint(id)));
   options.json ? print_json(findings) : print_text(findings);
   const auto bad = std::count_if(findings.begin(), findings.end(),
                                  [](const Finding& finding) { return !finding.well(); });
