@@ -219,7 +219,9 @@ void define(CLI::App* app, ConformOptions& options) {
 }
 
 void define(CLI::App* app, RunOptions& options) {
-  app->add_option("PROG", options.program, "program, a .tile or .onnx file; - is Tile from stdin")
+  app->add_option("PROG", options.program,
+                  "program, a .tile, .onnx or .stripe file; - is Tile from stdin. Stripe "
+                  "runs as it stands, without passes")
       ->required();
   add_device(app, options.device);
   add_explain_device(app, options.explain_device);
@@ -291,6 +293,7 @@ void define(CLI::App* app, RunOptions& options) {
       "--profile\n"
       "  stria run batch.tile --devices 'opencl:0;opencl:1' --input X=x.npy --check=sample:100\n"
       "  stria run classifier.onnx --device auto --input image=photo.jpg --top-k 5 \\\n"
+      "  stria run wrong/kernel.stripe --device acme --check --input A=wrong/in_A.npy\n"
       "      --labels classes.txt --picture size=256 --picture crop=224 \\\n"
       "      --picture mean=0.485,0.456,0.406 --picture std=0.229,0.224,0.225");
 }
