@@ -215,7 +215,9 @@ void define(CLI::App* app, ConformOptions& options) {
       "if the level is reached, else 3.\n"
       "\nExamples:\n  stria conform ~/.local/lib/stria/plugins/acme\n"
       "  stria conform build/acme --level 3 --html report.html --junit report.xml\n"
-      "  stria conform build/acme --only M --only Q.order");
+      "  stria conform build/acme --only M --only Q.order\n"
+      "  stria conform build/acme --level 1 --list\n"
+      "  stria conform build/acme --json > verdict.json");
 }
 
 void define(CLI::App* app, RunOptions& options) {
@@ -291,9 +293,9 @@ void define(CLI::App* app, RunOptions& options) {
       "  stria run edges.tile --device auto --input Photo=photo.png --output Edges=edges.png\n"
       "  stria run layer.tile --device llvm_cpu --input X=x.npy --input W=w.npy --const W "
       "--profile\n"
+      "  stria run wrong/kernel.stripe --device acme --check --input A=wrong/in_A.npy\n"
       "  stria run batch.tile --devices 'opencl:0;opencl:1' --input X=x.npy --check=sample:100\n"
       "  stria run classifier.onnx --device auto --input image=photo.jpg --top-k 5 \\\n"
-      "  stria run wrong/kernel.stripe --device acme --check --input A=wrong/in_A.npy\n"
       "      --labels classes.txt --picture size=256 --picture crop=224 \\\n"
       "      --picture mean=0.485,0.456,0.406 --picture std=0.229,0.224,0.225");
 }
