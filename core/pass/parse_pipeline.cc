@@ -72,6 +72,7 @@ class PipelineParser {
       return invalid_argument("{}{}: must be a list of steps, this is {}", prefix,
                               pointer.empty() ? "/" : pointer, list->type_name());
     for (size_t i = 0; i < list->size(); ++i) {
+      reading_ = {file, prefix};
       const std::string at = prefix + pointer_child(pointer, std::to_string(i));
       const json& entry = (*list)[i];
       if (entry.is_object() && entry.contains("include")) {
@@ -254,7 +255,7 @@ class PipelineParser {
           "{}: no step before this one sets the tag '{}', and lowering does not{}",
           required.pointer, shown_name(required.tag), did_you_mean(required.tag, made_.names()));
       if (source_.of_manifest) return invalid_argument("{}", text);
-      if (missing_.insert(required.tag).second) pipeline_.notes.push_back(std::move(text));
+      if (missing_.insert(required.tag).second) add_note(text);
     }
     made_.add(pass.name, tags);
     return {};
@@ -267,8 +268,21 @@ class PipelineParser {
       const size_t key = text.rfind('/', path);
       if (!noted_.insert(text.substr(key == std::string::npos ? 0 : key)).second) return;
     }
-    pipeline_.notes.push_back(std::move(text));
+    add_note(text);
   }
+
+  // The text begins with the prefix and a JSON pointer, as failures do.
+  void add_note(std::string_view text) {
+    if (text.starts_with(reading_.prefix)) text.remove_prefix(reading_.prefix.size());
+    const std::string pointer(text.substr(0, text.find(": ")));
+    pipeline_.notes.push_back(fmt::format("{}: {}", place_of(reading_.file->text, pointer), text));
+  }
+
+  // The file whose step is read, and what stands before its JSON pointers.
+  struct Reading {
+    std::shared_ptr<const PlacedFile> file;
+    std::string prefix;
+  };
 
   const PipelineSource& source_;
   const json& shared_;  // `hw`, `machine` and `tune`
@@ -280,6 +294,7 @@ class PipelineParser {
   std::set<std::string> missing_;             // tags that nothing makes, each noted once
   int includes_ = 0;
   std::string in_fragment_;  // what is wrong in a fragment, and where
+  Reading reading_;
 };
 
 }  // namespace

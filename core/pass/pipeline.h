@@ -134,7 +134,8 @@ struct Pipeline {
   std::string source;  // the file's name, for messages
   std::vector<PipelineStep> steps;
   std::vector<SourceText> fragments;  // that were included, each once, in order
-  std::vector<std::string> notes;     // on names of passes and options that are former ones
+  // On names of passes and options that are former ones, each with its place.
+  std::vector<std::string> notes;
   // The steps in [begin, end) as a pipeline of their own, rendered.
   std::string to_json(size_t begin, size_t end) const;
 };

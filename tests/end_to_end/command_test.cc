@@ -523,13 +523,14 @@ TEST_F(Command, OptPrintsAPipelineWithItsFragments) {
   {"name":"prune_again","prune":{}}
 ]
 )");
-  EXPECT_EQ(ended.err,
-            "stria: p.json: /0/rollup/threads: is now called 'group_lanes'; the next release will "
-            "not know the former name\n"
-            "stria: p.json: /0/rollup/reqs/0: no step before this one sets the tag 'group', and "
-            "lowering does not\n"
-            "stria: p.json: own: /0/turn_lanes: is now called 'register_transpose' with "
-            "{\"block_set\": [\"turned\"]}; the next release will not know the former name\n");
+  EXPECT_EQ(
+      ended.err,
+      "stria: p.json:2:33: /0/rollup/threads: is now called 'group_lanes'; the next release will "
+      "not know the former name\n"
+      "stria: p.json:2:22: /0/rollup/reqs/0: no step before this one sets the tag 'group', and "
+      "lowering does not\n"
+      "stria: own.json:1:16: /0/turn_lanes: is now called 'register_transpose' with "
+      "{\"block_set\": [\"turned\"]}; the next release will not know the former name\n");
   EXPECT_EQ(run("opt --print-pipeline").code, 2);
   EXPECT_THAT(run("opt --pipeline q.json --print-pipeline").code, 1);
   folder_.write("bad.json", R"([{"include": "core/ending"}])");

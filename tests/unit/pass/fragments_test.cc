@@ -203,10 +203,12 @@ TEST(FormerNames, OfPassesAreReadWithANote) {
   auto pipeline = parse(R"([{"name": "x", "slice": {"size": 2}}, {"split": {}}])");
   ASSERT_TRUE(pipeline.ok()) << pipeline.status().to_string();
   EXPECT_EQ(steps_of(pipeline), R"([{"cut":{"deep":true,"size":2},"name":"x"}, {"cut":{}}])");
-  EXPECT_THAT(pipeline->notes,
-              ElementsAre("/0/slice: is now called 'cut' with {\"deep\": true}; the next release "
-                          "will not know the former name",
-                          HasSubstr("/1/split: is now called 'cut'; the next")));
+  EXPECT_THAT(
+      pipeline->notes,
+      ElementsAre(
+          "p.json:1:16: /0/slice: is now called 'cut' with {\"deep\": true}; the next release "
+          "will not know the former name",
+          HasSubstr("/1/split: is now called 'cut'; the next")));
   EXPECT_EQ(steps_of(parse(R"([{"slice": {"deep": false}}])")), R"([{"cut":{"deep":false}}])");
   EXPECT_THAT(fault_of(R"([{"slice": {"size": 0}}])"),
               HasSubstr("/0/slice/size: 0 is outside 1 .. 9"));
@@ -227,8 +229,9 @@ TEST(FormerNames, AreSaidOnceAndLeftBehind) {
   auto pipeline = parse(R"([{"cut": {"width": 2}}, {"slice": {}}, {"cut": {"width": 3}},
                             {"slice": {"old": [1]}}, {"cut": {"old": 1}}])");
   ASSERT_TRUE(pipeline.ok()) << pipeline.status().to_string();
-  EXPECT_THAT(pipeline->notes, ElementsAre(HasSubstr("/0/cut/width"), HasSubstr("/1/slice"),
-                                           "/3/slice/old: is no option any more: nobody needs it"));
+  EXPECT_THAT(pipeline->notes,
+              ElementsAre(HasSubstr("/0/cut/width"), HasSubstr("/1/slice"),
+                          "p.json:2:40: /3/slice/old: is no option any more: nobody needs it"));
   EXPECT_EQ(steps_of(pipeline),
             R"([{"cut":{"size":2}}, {"cut":{"deep":true}}, {"cut":{"size":3}}, )"
             R"({"cut":{"deep":true}}, {"cut":{}}])");
@@ -253,7 +256,7 @@ TEST(FormerNames, AnOptionCanTellWhichPassAStepIsNow) {
   EXPECT_EQ(step(R"([{"slit": {"size": 2}}])"), R"([{"slit":{"size":2}}])");
   EXPECT_EQ(
       step(R"([{"slit": {"deep": true}}])"),
-      R"([{"cut":{"deep":true}}] /0/slit: is now the pass 'cut' where it has one of deep, old; )"
+      R"([{"cut":{"deep":true}}] p:1:3: /0/slit: is now the pass 'cut' where it has one of deep, old; )"
       "the next release will not read it so");
   EXPECT_EQ(step(R"([{"cut": {"deep": true}}])"), R"([{"cut":{"deep":true}}])");
 }

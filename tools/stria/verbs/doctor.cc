@@ -179,7 +179,9 @@ void judge(Finding& finding) {
 void print_failure(const ExaminedStep& step) {
   constexpr int kMostLines = 30;
   int lines = 0;
-  for (const std::string& line : split(step.failure, '\n')) {
+  const std::string_view failure = step.failure;  // a line end at its end begins no line
+  for (const std::string& line :
+       split(failure.substr(0, failure.find_last_not_of('\n') + 1), '\n')) {
     if (lines == kMostLines) {
       std::printf("          …\n");
       break;
