@@ -100,7 +100,7 @@ std::vector<Kind> manifest_kinds() {
                "/devices/a\\x1b[31m: must be a text of at most 256 bytes",
                text([](auto& m) { m.kind = "a\\u001b[31m"; })),
       manifest("manifest_with_an_odd_key", Step::manifest, StatusCode::invalid_argument,
-               "/\\x1b]0;\\x07: unknown key", text([](auto& m) {
+               "error: /\\x1b]0;\\x07xxx", text([](auto& m) {
                  m.more = ", \"\\u001b]0;\\u0007" + std::string(1 << 18, 'x') + "\": 1";
                })),
       spoilt("manifest_is_no_utf8", Step::manifest, StatusCode::invalid_argument, "error: not JSON",
