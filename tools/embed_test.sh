@@ -58,6 +58,22 @@ broken=$(while read -r page link; do
 done <"$work/links")
 [ -z "$broken" ] || fail "links of installed texts that do not hold: $broken"
 
+say "the README is for whoever has the package alone, and its first commands run"
+for word in build/release demo.sh tools/ '<!--' '-->'; do
+  ! grep -nF -- "$word" "$texts/README.md" || fail "the installed README says '$word'"
+done
+mkdir "$work/first_program" "$work/home"
+{
+  echo 'set -euo pipefail'
+  awk '/^These commands list the devices/ { inside = 1 } /^An ONNX model/ { inside = 0 } inside && /^    /' "$texts/README.md"
+} >"$work/first_program/commands.sh"
+awk '/`matmul.tile`:$/ { inside = 1 } /^These commands/ { inside = 0 } inside && /^    /' "$texts/README.md" |
+  sed 's/^    //' >"$work/first_program/matmul.tile"
+[ "$(grep -c 'stria ' "$work/first_program/commands.sh")" -eq 2 ] || fail "the README has no first commands"
+(cd "$work/first_program" && env -i PATH="$prefix/bin:/usr/bin:/bin" HOME="$work/home" bash commands.sh) >"$work/log" 2>&1 ||
+  { cat "$work/log" >&2; fail "a command of the README fails"; }
+grep -q '^check C: .*: ok$' "$work/log" || fail "the README's first program is not checked: $(cat "$work/log")"
+
 say "the library exports the public classes and nothing else, and needs what is promised"
 public='Runtime|Device|Pick|Tensor|MappedTensor|Program|ProgramInput|OnnxModel|OnnxInput|Executable|Event|HostTensor|Status|DeviceSelector|SelectorTerm|ProgramRunner'
 public+='|SplitExecutable|SplitRun|SplitRunner|SplitTensor|MoveRate|DeviceLink|Conformance|Quarantine'

@@ -321,8 +321,8 @@ Result<const DeviceKind*> find_kind(const Manifest& manifest, std::string_view n
   if (const DeviceKind* kind = manifest.find_kind(name)) return kind;
   std::vector<std::string> names;
   for (const DeviceKind& kind : manifest.devices) names.push_back(kind.name);
-  return not_found("plugin {} has no device kind '{}'{}; it has {}", manifest.id, shown_name(name),
-                   did_you_mean(name, names), join(names, ", "));
+  return not_found("plugin {} has no device kind '{}'{} (its kinds: {})", manifest.id,
+                   shown_name(name), did_you_mean(name, names), join(names, ", "));
 }
 
 }  // namespace

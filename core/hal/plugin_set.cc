@@ -219,7 +219,7 @@ Result<Plugin> PluginSet::find(std::string_view id) const {
   if (broken && broken->status().ok())
     return make_error(StatusCode::failed_precondition, "plugin {} has been shut down", id);
   if (broken) return broken->status().with_context(fmt::format("plugin {}", id));
-  return not_found("no plugin '{}'{}; loaded: {}", id, did_you_mean(id, ids),
+  return not_found("no plugin '{}'{} (loaded: {})", id, did_you_mean(id, ids),
                    ids.empty() ? "none" : join(ids, ", "));
 }
 

@@ -22,7 +22,7 @@ Status read_strides(ObjectReader& operand, const std::vector<std::string>& dims,
   for (const std::string& name : names) {
     if (std::find(dims.begin(), dims.end(), name) == dims.end())
       return reader.fail(name,
-                         fmt::format("the operand has no dim '{}'{}, its dims are {}", name,
+                         fmt::format("the operand has no dim '{}'{} (its dims: {})", name,
                                      did_you_mean(name, dims), join(dims, ", ")),
                          PlacedTexts::At::key);
     STRIA_RETURN_IF_ERROR(reader.integer(name, strides[name], 1));

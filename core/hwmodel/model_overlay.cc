@@ -37,7 +37,7 @@ Status check_overlay_units(const json& model, const json& overlay, const PlacedT
     for (const auto& [name, unit] : overlay[group].items())
       if (name != kSource && std::find(names.begin(), names.end(), name) == names.end())
         return texts.fail(pointer_child(pointer_child("", group), name),
-                          fmt::format("the model has no such unit{}, and an overlay adds none",
+                          fmt::format("an overlay adds no units, and the model has no '{}'{}", name,
                                       did_you_mean(name, names)),
                           PlacedTexts::At::key);
   }

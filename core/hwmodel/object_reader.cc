@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "stria/base/text.h"
 #include "stria/type/data_type.h"
@@ -13,45 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-std::vector<size_t> line_begins(std::string_view text) {
-  std::vector<size_t> out = {0};
-  for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
-    out.push_back(at + 1);
-  return out;
-}
-
 }  // namespace
-
-Status PlacedTexts::fail(const std::string& pointer, const std::string& message, At at) const {
-  const std::string text = fmt::format("{}: {}", pointer.empty() ? "/" : pointer, message);
-  // What is missing is missed in the object around it.
-  for (std::string there = pointer;; there.resize(there.rfind('/'))) {
-    for (const PlacedText* placed : texts_) {
-      auto place = placed->places.find(there);
-      if (place == placed->places.end()) continue;
-      const size_t begin = at == At::key ? place->second.key : place->second.value;
-      return Status(StatusCode::invalid_argument,
-                    render(*placed->source, {Severity::error, {begin, begin + 1}, text}));
-    }
-    if (there.empty()) break;
-  }
-  return invalid_argument("{}: {}", texts_.empty() ? "model" : texts_[0]->source->name, text);
-}
-
-std::string PlacedTexts::line_of(const std::string& pointer) const {
-  lines_.resize(texts_.size());
-  for (size_t n = 0; n < texts_.size(); ++n) {
-    const PlacedText& placed = *texts_[n];
-    const auto place = placed.places.find(pointer);
-    if (place == placed.places.end()) continue;
-    std::vector<size_t>& lines = lines_[n];
-    if (lines.empty()) lines = line_begins(placed.source->text);
-    const auto line = std::upper_bound(lines.begin(), lines.end(), place->second.value);
-    return fmt::format("{}:{}", std::filesystem::path(placed.source->name).filename().string(),
-                       std::max<std::ptrdiff_t>(1, line - lines.begin()));
-  }
-  return "";
-}
 
 Status ObjectReader::check() const {
   if (object_.is_object()) return {};

@@ -13,9 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "stria/base/diagnostic.h"
 #include "stria/base/status.h"
-#include "stria/template/json_text.h"
+#include "stria/template/placed_text.h"
 
 namespace stria {
 
@@ -30,28 +29,6 @@ inline constexpr double kMaxModelNumber = 1e9;
 // Sizes are bytes, which a double tells exactly up to 2^53. A product with another number needs a
 // check.
 inline constexpr double kMaxModelBytes = 9007199254740992;
-
-// A JSON text and where its values stand. Borrows the text.
-struct PlacedText {
-  const SourceText* source = nullptr;
-  JsonPlaces places;
-};
-
-// The texts that a model was merged from, the one that wins first. For one thread.
-class PlacedTexts {
- public:
-  explicit PlacedTexts(std::vector<const PlacedText*> texts) : texts_(std::move(texts)) {}
-  // invalid_argument about the value at `pointer`, or its key.
-  enum class At { key, value };
-  Status fail(const std::string& pointer, const std::string& message, At at = At::value) const;
-  // "cpu.json:5", without the folders before it; "" for a value that none of the texts has.
-  std::string line_of(const std::string& pointer) const;
-
- private:
-  std::vector<const PlacedText*> texts_;
-  // Where the lines of each text begin; made when a line is first asked for.
-  mutable std::vector<std::vector<size_t>> lines_;
-};
 
 class ObjectReader {
  public:

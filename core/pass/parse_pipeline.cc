@@ -9,7 +9,7 @@
 #include "stria/hwmodel/machine_roles.h"
 #include "stria/pass/made_tags.h"
 #include "stria/pass/pipeline.h"
-#include "stria/template/json_text.h"
+#include "stria/template/placed_text.h"
 
 namespace stria {
 namespace {
@@ -25,21 +25,42 @@ class PipelineParser {
 
   Result<Pipeline> parse(const json& values) {
     pipeline_.source = source_.text.name;
+    const auto file = std::make_shared<PlacedFile>(source_.text);
     // What the template's reader says names file, line and column by itself.
-    STRIA_ASSIGN(const json root, parse_json_template(source_.text, values));
-    STRIA_RETURN_IF_ERROR(add_steps(root, "", 0).with_context(source_.text.name));
+    STRIA_ASSIGN(const json root, parse_json_template(file->source, values, &file->text.places));
+    if (const Status status = add_steps(root, "", 0, file); !status.ok())
+      return placed(status, file->text, "");
     return std::move(pipeline_);
   }
 
  private:
+  // Failures in here begin with `prefix` and the JSON pointer of what is wrong: this one with the
+  // place that it has in the file. What is wrong in a fragment comes first.
+  Status placed(const Status& failure, const PlacedText& file, const std::string& prefix) {
+    std::string_view message = failure.message();
+    if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
+    const Severity severity = in_fragment_.empty() ? Severity::error : Severity::note;
+    const std::string text = in_fragment_ + render_at_pointer(file, severity, message);
+    in_fragment_.clear();
+    return Status(failure.code(), text);
+  }
+
+  // What is wrong in the fragment that is included at `pointer`; it names its own place.
+  Status included(const Status& failure, const std::string& pointer) {
+    in_fragment_ = failure.message();
+    if (!in_fragment_.ends_with('\n')) in_fragment_ += '\n';
+    return Status(failure.code(), pointer + ": is included here");
+  }
+
   // Adds the steps of a rendered file or fragment. `prefix` stands before its JSON paths.
-  Status add_steps(const json& root, const std::string& prefix, int depth) {
+  Status add_steps(const json& root, const std::string& prefix, int depth,
+                   const std::shared_ptr<const PlacedFile>& file) {
     const json* list = &root;
     std::string pointer;
     if (root.is_object()) {
       for (auto it = root.begin(); it != root.end(); ++it)
         if (it.key() != "version" && it.key() != "passes")
-          return invalid_argument("{}/{}: unknown key{}", prefix, it.key(),
+          return invalid_argument("{}: unknown key{}", pointer_child(prefix, it.key()),
                                   did_you_mean(it.key(), {"version", "passes"}));
       if (!root.contains("version") || root["version"] != 1)
         return invalid_argument("{}/version: must be 1, the only version there is", prefix);
@@ -51,12 +72,16 @@ class PipelineParser {
       return invalid_argument("{}{}: must be a list of steps, this is {}", prefix,
                               pointer.empty() ? "/" : pointer, list->type_name());
     for (size_t i = 0; i < list->size(); ++i) {
+      reading_ = {file, prefix};
       const std::string at = prefix + pointer_child(pointer, std::to_string(i));
       const json& entry = (*list)[i];
       if (entry.is_object() && entry.contains("include")) {
         STRIA_RETURN_IF_ERROR(include(entry, at, !prefix.starts_with(kOfCore), depth));
       } else {
         STRIA_RETURN_IF_ERROR(add_step(entry, at));
+        PipelineStep& added = pipeline_.steps.back();
+        added.in_file = added.pointer.substr(prefix.size());
+        added.file = file;
       }
     }
     return {};
@@ -65,9 +90,9 @@ class PipelineParser {
   Status include(const json& entry, const std::string& pointer, bool may_own, int depth) {
     for (auto it = entry.begin(); it != entry.end(); ++it)
       if (it.key() != "include" && it.key() != "with")
-        return invalid_argument("{}: unknown key{}; a step that includes others has no other keys",
-                                pointer_child(pointer, it.key()),
-                                did_you_mean(it.key(), {"include", "with"}));
+        return invalid_argument(
+            "{}: unknown key: a step that includes others has 'include' and 'with'{}",
+            pointer_child(pointer, it.key()), did_you_mean(it.key(), {"include", "with"}));
     const std::string at = pointer_child(pointer, "include");
     if (!entry["include"].is_string())
       return invalid_argument("{}: must be the name of a fragment, this is {}", at,
@@ -83,27 +108,27 @@ class PipelineParser {
     if (std::none_of(pipeline_.fragments.begin(), pipeline_.fragments.end(),
                      [&](const SourceText& known) { return known.name == file.name; }))
       pipeline_.fragments.push_back(file);
-    auto steps = read_fragment(entry, file, pointer);
-    if (!steps.ok()) return steps.status().with_context(at);
-    return add_steps(*steps, name + ": ", depth + 1).with_context(at);
-  }
-
-  Result<json> read_fragment(const json& entry, const SourceText& file,
-                             const std::string& pointer) const {
     STRIA_ASSIGN(const json values, values_of(entry, file, pointer));
-    return parse_json_template(file, values);
+    const auto placed_file = std::make_shared<PlacedFile>(file);
+    const auto steps = parse_json_template(file, values, &placed_file->text.places);
+    if (!steps.ok()) return included(steps.status(), at);
+    const std::string prefix = name + ": ";
+    const Status added = add_steps(*steps, prefix, depth + 1, placed_file);
+    return added.ok() ? added : included(placed(added, placed_file->text, prefix), at);
   }
 
   // What `with` gives the fragment, and what every file sees.
   Result<json> values_of(const json& entry, const SourceText& fragment,
-                         const std::string& pointer) const {
+                         const std::string& pointer) {
     json values = shared_;
     if (!entry.contains("with")) return values;
     const std::string at = pointer_child(pointer, "with");
     if (!entry["with"].is_object())
       return invalid_argument("{}: must be an object of values, this is {}", at,
                               entry["with"].dump());
-    STRIA_ASSIGN(const std::set<std::string> known, settable_parameters(fragment));
+    const auto parameters = settable_parameters(fragment);
+    if (!parameters.ok()) return included(parameters.status(), pointer_child(pointer, "include"));
+    const std::set<std::string>& known = *parameters;
     for (auto it = entry["with"].begin(); it != entry["with"].end(); ++it) {
       if (!known.count(it.key()))
         return invalid_argument("{}: the fragment '{}' has no such parameter{}",
@@ -169,9 +194,6 @@ class PipelineParser {
         today["name"] = step.name;
         continue;
       }
-      if (!step.pass.empty())
-        return invalid_argument("{}: a step runs one pass; this one already has '{}'", child,
-                                step.pass);
       STRIA_RETURN_IF_ERROR(bind_pass(it.key(), *it, child, step, today));
     }
     if (step.pass.empty()) return invalid_argument("{}: this step names no pass", pointer);
@@ -186,13 +208,17 @@ class PipelineParser {
     const FormerPassName* former = nullptr;
     const PassInfo* pass = registry_.find(name, options, former);
     if (!pass) {
-      std::vector<std::string> names;
+      // What else a step may have is no less likely to be meant.
+      std::vector<std::string> names = {"name", "include"};
       for (const PassInfo& known : registry_.passes) {
         names.push_back(known.name);
         for (const FormerPassName& former : known.former_names) names.push_back(former.name);
       }
       return invalid_argument("{}: unknown pass{}", pointer, did_you_mean(name, names));
     }
+    if (!step.pass.empty())
+      return invalid_argument("{}: a step runs one pass; this one already has '{}'", pointer,
+                              step.pass);
     step.pass = pass->name;
     step.pointer = pointer;
     if (former) {
@@ -229,7 +255,7 @@ class PipelineParser {
           "{}: no step before this one sets the tag '{}', and lowering does not{}",
           required.pointer, shown_name(required.tag), did_you_mean(required.tag, made_.names()));
       if (source_.of_manifest) return invalid_argument("{}", text);
-      if (missing_.insert(required.tag).second) pipeline_.notes.push_back(std::move(text));
+      if (missing_.insert(required.tag).second) add_note(text);
     }
     made_.add(pass.name, tags);
     return {};
@@ -242,8 +268,21 @@ class PipelineParser {
       const size_t key = text.rfind('/', path);
       if (!noted_.insert(text.substr(key == std::string::npos ? 0 : key)).second) return;
     }
-    pipeline_.notes.push_back(std::move(text));
+    add_note(text);
   }
+
+  // The text begins with the prefix and a JSON pointer, as failures do.
+  void add_note(std::string_view text) {
+    if (text.starts_with(reading_.prefix)) text.remove_prefix(reading_.prefix.size());
+    const std::string pointer(text.substr(0, text.find(": ")));
+    pipeline_.notes.push_back(fmt::format("{}: {}", place_of(reading_.file->text, pointer), text));
+  }
+
+  // The file whose step is read, and what stands before its JSON pointers.
+  struct Reading {
+    std::shared_ptr<const PlacedFile> file;
+    std::string prefix;
+  };
 
   const PipelineSource& source_;
   const json& shared_;  // `hw`, `machine` and `tune`
@@ -254,6 +293,8 @@ class PipelineParser {
   MadeTags made_;                             // by lowering, and by the steps so far
   std::set<std::string> missing_;             // tags that nothing makes, each noted once
   int includes_ = 0;
+  std::string in_fragment_;  // what is wrong in a fragment, and where
+  Reading reading_;
 };
 
 }  // namespace

@@ -56,6 +56,20 @@ void note_unknown_tags(const PipelineStep& step, const stripe::Program& program,
   }
 }
 
+// "steps.json:3:5: step 'cut' (tile)"; of a fragment "steps.json: step 'cut' (tile) of
+// rows.json:1:2".
+// `failure` is the pass's message: it begins with a JSON pointer if it is about an option.
+std::string shown_step(const PipelineStep& step, const std::string& source,
+                       std::string_view failure = {}) {
+  const std::string what = fmt::format("step '{}' ({})", step.name, step.pass);
+  if (!step.file) return fmt::format("{}: {}", source, what);
+  std::string pointer = step.in_file;
+  if (failure.starts_with('/')) pointer += failure.substr(0, failure.find(": "));
+  const std::string place = place_of(step.file->text, pointer);
+  if (step.file->source.name == source) return fmt::format("{}: {}", place, what);
+  return fmt::format("{}: {} of {}", source, what, place);
+}
+
 // One step, and whether what it left is legal.
 Status run_step(const PipelineStep& step, const std::string& source, stripe::Program& program,
                 const HardwareModel& model, const PipelineOptions& options, PassContext& context) {
@@ -64,11 +78,10 @@ Status run_step(const PipelineStep& step, const std::string& source, stripe::Pro
   Status status = step.run(program, context);
   auto end = std::chrono::steady_clock::now();
   context.report().milliseconds = std::chrono::duration<double, std::milli>(end - begin).count();
-  if (!status.ok())
-    return status.with_context(fmt::format("{}: step '{}' ({})", source, step.name, step.pass));
+  if (!status.ok()) return status.with_context(shown_step(step, source, status.message()));
   if (stripe::depth_of(program.entry) > stripe::kMaxDepth)
-    return unsupported("{}: step '{}' ({}) nests blocks deeper than the limit of {}", source,
-                       step.name, step.pass, stripe::kMaxDepth);
+    return unsupported("{} nests blocks deeper than the limit of {}", shown_step(step, source),
+                       stripe::kMaxDepth);
   if (context.report().matched == 0) note_unknown_tags(step, program, context.report());
   if (!options.verify_each) return Status();
   if (Status legal = verify_program(program, model, options, context.report().undecided);

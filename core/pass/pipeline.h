@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "stria/pass/pipeline_source.h"
 #include "stria/stripe/block.h"
 #include "stria/stripe/verify/verifier.h"
+#include "stria/template/placed_text.h"
 
 namespace stria {
 
@@ -123,6 +125,8 @@ struct PipelineStep {
   std::string pass;
   std::string json;     // the step as rendered, without comments, with current names
   std::string pointer;  // of the pass's options: "/0/prune", "core/opening: /0/prune"
+  std::string in_file;  // the same in the file that it stands in: "/0/prune"
+  std::shared_ptr<const PlacedFile> file;  // which says lines; null: not known
   PassFunction run;
 };
 
@@ -130,7 +134,8 @@ struct Pipeline {
   std::string source;  // the file's name, for messages
   std::vector<PipelineStep> steps;
   std::vector<SourceText> fragments;  // that were included, each once, in order
-  std::vector<std::string> notes;     // on names of passes and options that are former ones
+  // On names of passes and options that are former ones, each with its place.
+  std::vector<std::string> notes;
   // The steps in [begin, end) as a pipeline of their own, rendered.
   std::string to_json(size_t begin, size_t end) const;
 };
@@ -141,8 +146,8 @@ inline constexpr int kMaxIncludes = 1'000;
 inline constexpr size_t kMaxPipelineSteps = 10'000;
 
 // Renders and reads a pipeline, with the fragments that it includes. An unknown pass, option or
-// fragment, a wrong type, or a number out of range is an error that names the JSON path and the
-// closest right name. The file sees `hw` and `tune`.
+// fragment, a wrong type, or a number out of range is an error that names the line, the JSON path
+// and the closest right name. The file sees `hw` and `tune`.
 //
 // So is a tag in `reqs` that lowering does not make and no step before it sets, if a manifest names
 // the pipeline. Elsewhere that is a note: the program may bring the tag.

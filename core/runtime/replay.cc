@@ -23,6 +23,8 @@ Result<Replay> Replay::prepare(const SourceText& file, Reproducer reproducer,
   STRIA_ASSIGN(out.pipeline_, parse_pipeline({file.name + ": /pipeline", reproducer.pipeline}, {},
                                              out.model_, passes));
   out.pipeline_.source = file.name;
+  // A reproducer has its steps in one line: their names say more than columns of that.
+  for (PipelineStep& step : out.pipeline_.steps) step.file = nullptr;
   STRIA_ASSIGN(out.program_, stripe::parse(file));
   out.reproducer_ = std::move(reproducer);
   out.device_ = std::move(device);

@@ -285,7 +285,7 @@ Result<Device> open_device(const hal::PluginRecord& record, const DeviceInfo& in
                Inside::open(record.plugin, info.id, info.selector, options.hw_overlays));
   if (options.log)
     for (const std::string& note : Inside::pipeline_notes(device))
-      options.log(LogLevel::warning, fmt::format("{}: {}", Inside::pipeline_name(device), note));
+      options.log(LogLevel::warning, note);
   return device;
 }
 

@@ -201,7 +201,7 @@ class Evaluator {
       return fail(
           expr,
           fmt::format(
-              "unknown function '{}'{}; there is range(n), range(from, to), range(from, to, step)",
+              "unknown function '{}'{} (there is range(n), range(from, to), range(from, to, step))",
               expr.text, did_you_mean(expr.text, {"range"})));
     if (expr.children.empty() || expr.children.size() > 3)
       return fail(expr, "range takes 1 to 3 numbers");
@@ -365,7 +365,7 @@ class Evaluator {
     }();
     const std::string& name = expr.text;
     if (std::find(kNames.begin(), kNames.end(), name) == kNames.end())
-      return fail(expr, fmt::format("unknown filter '{}'{}; there are {}", name,
+      return fail(expr, fmt::format("unknown filter '{}'{} (there are {})", name,
                                     did_you_mean(name, kNames), join(kNames, ", ")));
     if (size_t most = kMost.at(name); arguments.size() > most)
       return fail(expr,

@@ -94,13 +94,13 @@ std::vector<Kind> manifest_kinds() {
                fs::create_symlink("/etc/hostname", at / "plugin.json");
              }),
       manifest("manifest_with_a_long_version", Step::manifest, StatusCode::invalid_argument,
-               "$.version must be a text of at most 256 bytes",
+               "/version: must be a text of at most 256 bytes",
                text([](auto& m) { m.version = std::string(1 << 18, 'x'); })),
       manifest("manifest_with_an_odd_kind", Step::manifest, StatusCode::invalid_argument,
-               "$.devices.a\\x1b[31m must be a text of at most 256 bytes",
+               "/devices/a\\x1b[31m: must be a text of at most 256 bytes",
                text([](auto& m) { m.kind = "a\\u001b[31m"; })),
       manifest("manifest_with_an_odd_key", Step::manifest, StatusCode::invalid_argument,
-               "unknown key $.\\x1b]0;\\x07", text([](auto& m) {
+               "error: /\\x1b]0;\\x07xxx", text([](auto& m) {
                  m.more = ", \"\\u001b]0;\\u0007" + std::string(1 << 18, 'x') + "\": 1";
                })),
       spoilt("manifest_is_no_utf8", Step::manifest, StatusCode::invalid_argument, "error: not JSON",
@@ -108,7 +108,7 @@ std::vector<Kind> manifest_kinds() {
                put(at / "plugin.json", "{\"id\": \"" + std::string(1 << 18, '\xff') + "\"}");
              }),
       spoilt("manifest_with_a_long_id", Step::manifest, StatusCode::invalid_argument,
-             "$.id must be a text of at most 256 bytes",
+             "/id: must be a text of at most 256 bytes",
              [](const fs::path& at) {
                ManifestText manifest;
                manifest.id = std::string(1'000'000, 'x');
@@ -165,7 +165,8 @@ std::vector<Kind> manifest_kinds() {
                "lies_about_its_version 2.0.0, the shared object says lies_about_its_version 1.0.0",
                text([](auto& m) { m.version = "2.0.0"; })),
       manifest("lies_about_its_devices", Step::enumerate, kPluginFault,
-               "has no device kind 'reference'; it has gpu", text([](auto& m) { m.kind = "gpu"; })),
+               "has no device kind 'reference' (its kinds: gpu)",
+               text([](auto& m) { m.kind = "gpu"; })),
       manifest("hash_mismatch", Step::hash, StatusCode::data_loss, "the manifest pins 00000000",
                text([](auto& m) {
                  m.more = R"(, "sha256": {"libbad.so": ")" + std::string(64, '0') + "\"}";

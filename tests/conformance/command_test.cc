@@ -3,6 +3,7 @@
 // without room. It ends with a verdict or one error, and leaves nothing behind.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pty.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -88,6 +89,28 @@ TEST_F(ConformCommand, WhatIsNoPluginIsOneError) {
 }
 
 // Nothing to judge is no pass.
+// The bar that other verbs show, on a terminal alone.
+TEST_F(ConformCommand, OnATerminalABarSaysHowFarItIs) {
+  const std::string directory = make("");
+  EXPECT_EQ(conform(directory + " --only P").err, "");
+  int terminal = -1, end = -1;
+  ASSERT_EQ(::openpty(&terminal, &end, nullptr, nullptr, nullptr), 0);
+  const auto in_scratch = in_own_scratch();
+  const Ended ended = files_.stria(end_to_end::words("conform " + directory + " --only P"), [&] {
+    in_scratch();
+    ::dup2(end, STDERR_FILENO);
+  });
+  ::close(end);
+  std::string text(4096, ' ');
+  const ssize_t count = ::read(terminal, text.data(), text.size());
+  ::close(terminal);
+  text.resize(count > 0 ? static_cast<size_t>(count) : 0);
+  EXPECT_THAT(text, ::testing::StartsWith("\r\x1b[K[."));
+  EXPECT_THAT(text, HasSubstr(" cases"));
+  EXPECT_THAT(text, ::testing::EndsWith("\r\x1b[K"));
+  EXPECT_THAT(ended.out, HasSubstr("no verdict"));
+}
+
 TEST_F(ConformCommand, NoDeviceIsAVerdictAndNoPass) {
   for (const char* misdeed : {"devices none", "devices without_reason"}) {
     const Ended ended = conform(make(misdeed) + " --level 1 --json");

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "command.h"
 
 namespace stria::end_to_end {
@@ -55,6 +57,60 @@ TEST_F(CheckKernelsTest, TheKernelThatIsWrongIsWrittenWithWhatItRead) {
   EXPECT_NE(folder_.read("wrong/got_C.npy"), folder_.read("wrong/expected_C.npy"));
   // What was written is a program that the command reads.
   EXPECT_EQ(folder_.stria(words("opt wrong/kernel.stripe --pipeline prune.json")).code, 0);
+}
+
+// The command that the message prints runs the kernel again, on the device and on others.
+TEST_F(CheckKernelsTest, TheKernelThatIsWrongRunsAgain) {
+  const std::string said = run("failing:wrong_kernel", " --check-kernels wrong").err;
+  const std::string before = "it runs again by itself with\n  stria ";
+  const size_t at = said.find(before);
+  ASSERT_NE(at, std::string::npos) << said;
+  const std::string command =
+      said.substr(at + before.size(), said.find('\n', at + before.size()) - at - before.size());
+  EXPECT_THAT(command, testing::StartsWith("run wrong/kernel.stripe --device failing:"));
+  EXPECT_THAT(command, HasSubstr(" --check --input A=wrong/in_A.npy --input B=wrong/in_B.npy"));
+  const Ended again = folder_.stria(words(command));
+  EXPECT_EQ(again.code, 3) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("wrong results: C[0, 0]: got "));
+  const std::string rest = command.substr(command.find(" --check"));
+  for (const char* device : {"reference", "llvm_cpu"}) {
+    const std::string there = "run wrong/kernel.stripe --device " + std::string(device) + rest;
+    const Ended right = folder_.stria(words(there + " --output C=c.npy"));
+    EXPECT_EQ(right.code, 0) << device << right.err;
+    EXPECT_THAT(right.out, HasSubstr("check C: ")) << device;
+  }
+  EXPECT_EQ(parse_npy_bytes(folder_.read("c.npy")).sizes, (std::vector<int64_t>{5, 4}));
+}
+
+TEST_F(CheckKernelsTest, StripeRunsAsItStands) {
+  const std::string shapes = " --shape A=5,3 --shape B=3,4";
+  ASSERT_EQ(folder_.stria(words("compile p.tile --device llvm_cpu -o p.stripe" + shapes)).code, 0);
+  const std::string device = "run p.stripe --device llvm_cpu";
+  const Ended ended =
+      folder_.stria(words(device + " --check --input A=random:1 --input B=random:2"));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out,
+              testing::AllOf(HasSubstr("check R: 20 elements"), HasSubstr("R: fp32[5, 4] = ")));
+  const std::tuple<const char*, int, const char*> cases[] = {
+      {"", 1, "'p.stripe' needs a value for its input A: fp32[5, 3]: --input A=FILE"},
+      {" --input A=random:1 --input C=random:1", 2,
+       "'p.stripe' has no input 'C' (its inputs: A, B)"},
+      {" --input A=1,2 --input B=random:1", 1, "input 'A'"},
+      {" --output Q=q.npy", 2, "'p.stripe' has no output 'Q' (its outputs: R)"},
+      {" --shape A=5,3", 2, "--shape: 'p.stripe' is Stripe, which runs as it stands"},
+      {" --tune 3", 2, "--tune: 'p.stripe' is Stripe"},
+      {" --check-kernels wrong", 2, "--check-kernels: 'p.stripe' is Stripe"}};
+  for (const auto& [more, code, said] : cases) {
+    const Ended bad = folder_.stria(words(device + more));
+    EXPECT_EQ(bad.code, code) << more << bad.err;
+    EXPECT_THAT(bad.err, HasSubstr(said)) << more;
+  }
+  // Units that the device does not have are named; so is what is no Stripe.
+  EXPECT_EQ(folder_.stria(words("run nowhere.stripe --device llvm_cpu")).code, 1);
+  folder_.write("q.stripe", "stripe 1.0\n0: #program block [] (\n) {\n  oops\n}\n");
+  const Ended none = folder_.stria(words("run q.stripe --device llvm_cpu"));
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.err, HasSubstr("q.stripe:4:3: error: "));
 }
 
 TEST_F(CheckKernelsTest, WhereTheWholeProgramIsOneKernelThatIsSaid) {

@@ -2,6 +2,7 @@
 #include "command.h"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -105,6 +106,9 @@ Ended Folder::end(pid_t child) const {
   ended.err = slurp(err);
   fs::remove(out);
   fs::remove(err);
+  // A question is the end of its sentence.
+  for (const char* mark : {"'?;", "'?,"})
+    EXPECT_EQ(ended.err.find(mark), std::string::npos) << ended.err;
   return ended;
 }
 

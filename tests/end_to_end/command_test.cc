@@ -523,23 +523,63 @@ TEST_F(Command, OptPrintsAPipelineWithItsFragments) {
   {"name":"prune_again","prune":{}}
 ]
 )");
-  EXPECT_EQ(ended.err,
-            "stria: p.json: /0/rollup/threads: is now called 'group_lanes'; the next release will "
-            "not know the former name\n"
-            "stria: p.json: /0/rollup/reqs/0: no step before this one sets the tag 'group', and "
-            "lowering does not\n"
-            "stria: p.json: own: /0/turn_lanes: is now called 'register_transpose' with "
-            "{\"block_set\": [\"turned\"]}; the next release will not know the former name\n");
+  EXPECT_EQ(
+      ended.err,
+      "stria: p.json:2:33: /0/rollup/threads: is now called 'group_lanes'; the next release will "
+      "not know the former name\n"
+      "stria: p.json:2:22: /0/rollup/reqs/0: no step before this one sets the tag 'group', and "
+      "lowering does not\n"
+      "stria: own.json:1:16: /0/turn_lanes: is now called 'register_transpose' with "
+      "{\"block_set\": [\"turned\"]}; the next release will not know the former name\n");
   EXPECT_EQ(run("opt --print-pipeline").code, 2);
   EXPECT_THAT(run("opt --pipeline q.json --print-pipeline").code, 1);
   folder_.write("bad.json", R"([{"include": "core/ending"}])");
   const Ended bad = run("opt --pipeline bad.json --print-pipeline");
   EXPECT_EQ(bad.code, 1);
   EXPECT_EQ(bad.err,
-            "stria: bad.json: /0/include: core has no fragment 'core/ending', did you mean "
-            "'core/opening'?\n");
+            "bad.json:1:3: error: /0/include: core has no fragment 'core/ending', did you mean "
+            "'core/opening'?\n"
+            "  [{\"include\": \"core/ending\"}]\n"
+            "    ^~~~~~~~~~~~\n");
   folder_.write("p.stripe", "stripe 1.0\n0: #program block [] (\n) {\n}\n");
   EXPECT_EQ(run("opt p.stripe --pipeline bad.json").code, 1);
+}
+
+// What a word too many is meant as.
+TEST_F(Command, WordsThatAVerbHasNoPlaceFor) {
+  const std::tuple<const char*, int, const char*> cases[] = {
+      {"conform acme --json out.json", 2,
+       "--json takes no value: it prints to standard output, did you mean '--json > out.json'?"},
+      {"conform --json out.json acme", 2, "did you mean '--json > out.json'?"},
+      {"conform --json out.json", 1, "did you mean '--json > out.json'?"},
+      {"devices --json out.json", 2, "did you mean '--json > out.json'?"},
+      {"doctor --json out.json", 3, "did you mean '--json > out.json'?"},
+      {"run a.tile --profile b.tile", 2, "--profile takes no value: what is 'b.tile'?"},
+      {"run a.tile b.tile", 2, "'b.tile' is one word too many: run takes PROG"},
+      {"devices x", 2, "'x' is one word too many: devices takes options alone"}};
+  for (const auto& [command, code, said] : cases) {
+    const Ended ended = run(command);
+    EXPECT_EQ(ended.code, code) << command;
+    EXPECT_THAT(ended.err, HasSubstr(said)) << command;
+  }
+}
+
+// A plugin that is not installed is found by a variable: the message says so.
+TEST_F(Command, ADeviceThatIsNotThereNamesTheVariable) {
+  for (const char* command :
+       {"hw --device mychip", "hw --device mychip:0", "doctor mychip", "devices --select mychip"}) {
+    const Ended ended = run(command);
+    EXPECT_EQ(ended.code, 3) << command;
+    EXPECT_THAT(ended.err, HasSubstr("STRIA_PLUGIN_PATH is not set: of a plugin that is not "
+                                     "installed it names the folder that holds mychip/plugin.json"))
+        << command;
+  }
+  folder_.set_plugin_path("/nowhere");
+  EXPECT_THAT(run("hw --device mychip").err,
+              HasSubstr("no folder of STRIA_PLUGIN_PATH, '/nowhere', holds mychip/plugin.json"));
+  // The plugin is there, the device is not.
+  folder_.set_plugin_path("");
+  EXPECT_THAT(run("hw --device reference:7").err, testing::Not(HasSubstr("STRIA_PLUGIN_PATH")));
 }
 
 TEST_F(Command, WarningsGoToStderr) {

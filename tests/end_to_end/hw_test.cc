@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -108,6 +109,51 @@ TEST_F(Hw, MistakesNameLineAndPath) {
   folder_.write("t.json", "{\n  \"clock_mhz\": {{ CLOK }}\n}");
   expect(2, "hw t.json --set CLOCK=1", "no parameter 'CLOCK' in 't.json', did you mean 'CLOK'?");
   expect(1, "hw t.json", "t.json:2:19: error: 'CLOK' is not set");
+}
+
+// Slips of a unit are said, with their place; the model is printed all the same.
+TEST_F(Hw, NumbersThatNoMachineHasAreSaid) {
+  folder_.write("u.json",
+                "{\n\"clock_mhz\": 1000000000,\n"
+                "\"mem_units\": {\"DRAM\": {\"size_KiB\": 4e12},\n"
+                "  \"NEAR\": {\"size_KiB\": 2e12}},\n"
+                "\"exec_units\": {\"CORE\": {\"count\": 4,\n\"vector_bytes\": 48}}}\n");
+  const Ended ended = folder_.stria(words("hw u.json"));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("/mem_units/NEAR/size_KiB"));
+  EXPECT_EQ(ended.err,
+            "stria: warning: u.json:4: /mem_units/NEAR/size_KiB is 2.048e+15 bytes; 0 to "
+            "1.09951e+12 are likely\n"
+            "stria: warning: u.json:2: /clock_mhz is 1e+09; 0 to 100000 are likely\n"
+            "stria: warning: u.json:6: /exec_units/CORE/vector_bytes is 48; powers of two up to "
+            "16384 are likely\n");
+}
+
+// `doctor` says the same of a plugin's model, which is completed by what the device reports.
+TEST_F(Hw, DoctorSaysNumbersThatNoMachineHas) {
+  namespace fs = std::filesystem;
+  const fs::path folder = folder_.path("plugins/slow_device");
+  fs::create_directories(folder.parent_path());
+  fs::copy(STRIA_BINARY_DIR "/lib/stria/test_plugins/slow_device", folder,
+           fs::copy_options::recursive);
+  fs::remove(folder / "copied_from.txt");
+  folder_.set_plugin_path(folder.parent_path());
+  const Ended well = folder_.stria(words("doctor slow_device"));
+  EXPECT_EQ(well.code, 0) << well.out;
+  EXPECT_THAT(well.out, testing::Not(HasSubstr("warning")));
+  fs::path model;
+  for (const auto& entry : fs::directory_iterator(folder / "hw")) model = entry.path();
+  const std::string name = "plugins/slow_device/hw/" + model.filename().string();
+  std::string text = folder_.read(name);
+  const std::string first = "  \"name\": \"slow device\",";
+  ASSERT_NE(text.find(first), std::string::npos) << text;
+  folder_.write(name, text.replace(text.find(first), first.size(), first + " \"clock_mhz\": 1e9,"));
+  const Ended ended = folder_.stria(words("doctor slow_device"));
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("  warning slow_device:0: " + model.filename().string() +
+                                   ":3: /clock_mhz is 1e+09; 0 to 100000 are likely\n"));
+  const Ended json = folder_.stria(words("doctor slow_device --json"));
+  EXPECT_THAT(json.out, HasSubstr("\"warnings\": [\n"));
 }
 
 // What a unit has of its own stands below the default, with its place.

@@ -236,7 +236,10 @@ TEST(NewPlugin, WhatIsThereStays) {
 TEST(NewPlugin, UnknownValues) {
   const Folder folder;
   expect_refused(folder, {"npu", "--lang", "rusty"}, 2,
-                 "--lang: there is no 'rusty', did you mean 'rust'?; the values: c, c++, rust");
+                 "--lang: there is no 'rusty', did you mean 'rust'? (the values: c, c++, rust)");
+  for (const char* other : {"cpp", "C++", "cxx"})
+    expect_refused(folder, {"npu", "--lang", other}, 2,
+                   std::string("--lang: there is no '") + other + "', did you mean 'c++'?");
   expect_refused(folder, {"npu", "--memory", "hosts"}, 2, "did you mean 'host'?");
   expect_refused(folder, {"npu", "--queue", ""}, 2, "the values: host, own");
   expect_refused(folder, {"npu", "--codegen", "llvm"}, 2, "the values: none, c");

@@ -224,7 +224,7 @@ TEST_F(ReproducerTest, AFileEditedByHandIsAnErrorWithItsPlace) {
   fails_with("// stria reproducer 1", "// nothing", 1, file + ":1:1: error: this is no reproducer");
   fails_with("\"build\": true,", "\"build\": true", 1, file + ":6:");
   fails_with("\"pipeline\": []", "\"pipeline\": [{\"prun\": {}}]", 1,
-             file + ": /pipeline: /0/prun: unknown pass, did you mean 'prune'?");
+             file + ": /pipeline:1:3: error: /0/prun: unknown pass, did you mean 'prune'?");
   fails_with("\"hw\": {", "\"hw\": {\"clock\": 3,", 1, "/clock");
   fails_with("load(A)", "load A", 1, file + ":");
   fails_with("failing:build", "failing:bild", 3, "no device matches 'failing:bild'");

@@ -117,6 +117,7 @@ CommandLine parse_command_line(int count, const char* const* arguments) {
     }
     const CLI::App* used = app.get_subcommands().empty() ? &app : app.get_subcommands()[0];
     std::string what = unknown_option(*used, count, arguments);
+    if (what.empty() && used != &app) what = unexpected_word(*used, count, arguments);
     if (what.empty()) what = error.what();
     out.text = message_line(what + "\nTry: stria " + (used == &app ? "" : used->get_name() + " ") +
                             "--help");

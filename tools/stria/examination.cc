@@ -16,6 +16,7 @@
 #include "child_process.h"
 #include "inputs/open_device.h"
 #include "stria/base/text.h"
+#include "stria/hwmodel/unlikely_numbers.h"
 #include "stria/runtime/check.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/pick/device_selector.h"
@@ -61,8 +62,17 @@ Result<HostTensor> self_test_input(const TensorInfo& info) {
   return tensor;
 }
 
-Status self_test(const Runtime& runtime, const std::string& selector) {
+// What no machine has of the numbers of an opened device's model.
+void send_warnings(int pipe, const std::string& selector, const Device& device) {
+  const HardwareModel& model = Inside::model(device);
+  for (const UnlikelyNumber& number :
+       unlikely_numbers(model, Inside::hal_device(device).info().memory_bytes))
+    send(pipe, {{"warning", number.text(model)}, {"device", selector}});
+}
+
+Status self_test(const Runtime& runtime, const std::string& selector, int pipe) {
   STRIA_ASSIGN(Device device, runtime.open(selector));
+  send_warnings(pipe, selector, device);
   STRIA_ASSIGN(Program program, Program::from_tile({"self_test.tile", kProgram}));
   STRIA_ASSIGN(Executable executable, device.compile(program, {{"A", {DataType::fp32, {7, 19}}},
                                                                {"B", {DataType::fp32, {19, 5}}}}));
@@ -132,7 +142,7 @@ void examine_here(int pipe, const hal::FoundPlugin& found, std::chrono::millisec
   for (const Json& device : devices) {
     if (device.at("reason") != "") continue;
     const std::string selector = device.at("selector");
-    if (Status status = self_test(runtime, selector); outcome.ok())
+    if (Status status = self_test(runtime, selector, pipe); outcome.ok())
       outcome = status.with_context(selector);
     send(pipe, {{"ran", selector}});
   }
@@ -149,6 +159,9 @@ void take_message(Examination& examination, const Json& message) {
   } else if (message.contains("ran")) {
     for (ExaminedDevice& device : examination.devices)
       if (device.selector == message.at("ran")) device.ran = true;
+  } else if (message.contains("warning")) {
+    for (ExaminedDevice& device : examination.devices)
+      if (device.selector == message.at("device")) device.warnings.push_back(message.at("warning"));
   } else if (message.contains("need")) {
     const size_t position = message.at("need");
     examination.needs.at(position).path = message.at("path");

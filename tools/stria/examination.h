@@ -18,8 +18,9 @@ struct ExaminedStep {
 
 struct ExaminedDevice {
   std::string selector, name;
-  std::string reason;  // why it is not available, or kNoReason; empty: it is
-  bool ran = false;    // the self-test came to its end on it, well or not
+  std::string reason;                      // why it is not available, or kNoReason; empty: it is
+  bool ran = false;                        // the self-test came to its end on it, well or not
+  std::vector<std::string> warnings = {};  // numbers of its hardware model that no machine has
 };
 inline constexpr const char* kNoReason = "no reason given";
 

@@ -3,12 +3,22 @@
 
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 
 #include "stria/base/shown_text.h"
 
 namespace stria::command {
+
+std::string progress_bar(double part, double seconds, std::string_view what) {
+  constexpr size_t kWidth = 24;
+  const double shown = std::clamp(part, 0.0, 1.0);
+  const auto done = static_cast<size_t>(shown * kWidth);
+  return fmt::format("\r\x1b[K[{}{}] {:3.0f}% {:.0f} s  {}", std::string(done, '#'),
+                     std::string(kWidth - done, '.'), shown * 100, seconds, shown_name(what));
+}
 
 Progress::Progress(std::string what, std::chrono::milliseconds interval)
     : what_(std::move(what)), interval_(interval) {
@@ -40,12 +50,7 @@ void Progress::show() {
     if (part_ < 0) {
       std::fprintf(stderr, "\r%s … %.0f s", shown_name(what_).c_str(), time.count());
     } else {
-      constexpr int kWidth = 24;
-      const int done = static_cast<int>(std::clamp(part_, 0.0, 1.0) * kWidth);
-      std::fprintf(stderr, "\r\x1b[K[%s%s] %3.0f%% %.0f s  %s",
-                   std::string(static_cast<size_t>(done), '#').c_str(),
-                   std::string(static_cast<size_t>(kWidth - done), '.').c_str(), part_ * 100,
-                   time.count(), shown_name(what_).c_str());
+      std::fputs(progress_bar(part_, time.count(), what_).c_str(), stderr);
     }
     shown = true;
   }

@@ -12,6 +12,9 @@
 
 namespace stria::command {
 
+// The line as it is written over the one before: "[####....]  50% 3 s  what".
+std::string progress_bar(double part, double seconds, std::string_view what);
+
 class Progress {
  public:
   explicit Progress(std::string what, std::chrono::milliseconds interval = std::chrono::seconds(1));

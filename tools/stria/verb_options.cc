@@ -215,11 +215,15 @@ void define(CLI::App* app, ConformOptions& options) {
       "if the level is reached, else 3.\n"
       "\nExamples:\n  stria conform ~/.local/lib/stria/plugins/acme\n"
       "  stria conform build/acme --level 3 --html report.html --junit report.xml\n"
-      "  stria conform build/acme --only M --only Q.order");
+      "  stria conform build/acme --only M --only Q.order\n"
+      "  stria conform build/acme --level 1 --list\n"
+      "  stria conform build/acme --json > verdict.json");
 }
 
 void define(CLI::App* app, RunOptions& options) {
-  app->add_option("PROG", options.program, "program, a .tile or .onnx file; - is Tile from stdin")
+  app->add_option("PROG", options.program,
+                  "program, a .tile, .onnx or .stripe file; - is Tile from stdin. Stripe "
+                  "runs as it stands, without passes")
       ->required();
   add_device(app, options.device);
   add_explain_device(app, options.explain_device);
@@ -289,6 +293,7 @@ void define(CLI::App* app, RunOptions& options) {
       "  stria run edges.tile --device auto --input Photo=photo.png --output Edges=edges.png\n"
       "  stria run layer.tile --device llvm_cpu --input X=x.npy --input W=w.npy --const W "
       "--profile\n"
+      "  stria run wrong/kernel.stripe --device acme --check --input A=wrong/in_A.npy\n"
       "  stria run batch.tile --devices 'opencl:0;opencl:1' --input X=x.npy --check=sample:100\n"
       "  stria run classifier.onnx --device auto --input image=photo.jpg --top-k 5 \\\n"
       "      --labels classes.txt --picture size=256 --picture crop=224 \\\n"

@@ -10,6 +10,7 @@
 #include "stria/hal/boundary/info.h"
 #include "stria/hal/files/copied_from.h"
 #include "stria/hal/files/inside_file.h"
+#include "stria/template/placed_text.h"
 
 namespace stria::hal {
 namespace {
@@ -20,19 +21,24 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kFile = "plugin.json";
 constexpr size_t kMaxBytes = 1 << 20;
 constexpr int kSchema = 1;
+using At = PlacedTexts::At;
 
-// Reads one JSON object; every error names the file and the JSON path.
+// A value as a message shows it.
+std::string shown_value(const Json& value) { return shown_name(value.dump(), kMaxNameBytes); }
+
+// Reads one JSON object; every error names the file, the line and the JSON path.
 class Reader {
  public:
-  Reader(const Json& object, std::string file, std::string path)
-      : object_(object), file_(std::move(file)), path_(std::move(path)) {}
+  // Borrows the first two.
+  Reader(const Json& object, const PlacedText& text, std::string pointer)
+      : object_(object), text_(text), pointer_(std::move(pointer)) {}
 
   Status check_keys(const std::vector<std::string>& known) const {
-    if (!object_.is_object()) return wrong("", "an object");
+    if (!object_.is_object())
+      return fail(pointer_, fmt::format("must be an object, this is {}", object_.type_name()));
     for (const auto& [key, value] : object_.items())
       if (std::find(known.begin(), known.end(), key) == known.end())
-        return invalid_argument("{}: unknown key {}{}", file_, at(key),
-                                did_you_mean(shown_name(key), known));
+        return fail(at(key), "unknown key" + did_you_mean(shown_name(key), known), At::key);
     return Status();
   }
 
@@ -42,7 +48,7 @@ class Reader {
   }
   Result<const Json*> get(const char* key) const {
     const Json* value = find(key);
-    if (!value) return invalid_argument("{}: key {} is missing", file_, at(key));
+    if (!value) return fail(pointer_, fmt::format("the key '{}' is missing", key));
     return value;
   }
   Result<std::string> text(const char* key) const {
@@ -55,14 +61,18 @@ class Reader {
   // A text that stands in listings as it is.
   Result<std::string> name(const char* key) const {
     STRIA_ASSIGN(std::string out, text(key));
-    STRIA_RETURN_IF_ERROR(check_name(out, key));
+    STRIA_RETURN_IF_ERROR(check_name(out, at(key)));
     return out;
   }
-  Status check_name(std::string_view value, std::string_view key) const {
-    if (value.size() > kMaxNameBytes || shown_name(value) != value)
-      return wrong(
-          key, fmt::format("a text of at most {} bytes without control characters", kMaxNameBytes));
-    return Status();
+  // A name that is the value, or the key, at `pointer`.
+  Status check_name(std::string_view value, const std::string& pointer,
+                    At where = At::value) const {
+    if (value.size() <= kMaxNameBytes && shown_name(value) == value) return Status();
+    return fail(
+        pointer,
+        fmt::format("must be a text of at most {} bytes without control characters, this has {}",
+                    kMaxNameBytes, value.size()),
+        where);
   }
   Result<bool> boolean(const char* key, bool otherwise) const {
     const Json* value = find(key);
@@ -70,60 +80,66 @@ class Reader {
     if (!value->is_boolean()) return wrong(key, "true or false");
     return value->get<bool>();
   }
-  Result<uint32_t> number(const Json& value, std::string_view key) const {
+  Result<uint32_t> number(const Json& value, const std::string& pointer) const {
     if (!value.is_number_unsigned() || value.get<uint64_t>() > 1'000'000)
-      return wrong(key, "a whole number from 0 to 1000000");
+      return fail(pointer, fmt::format("must be a whole number from 0 to 1000000, this is {}",
+                                       shown_value(value)));
     return static_cast<uint32_t>(value.get<uint64_t>());
   }
   Result<std::filesystem::path> file(const char* key) const {
     STRIA_ASSIGN(std::string name, this->name(key));
-    return inside(name, key);
+    return inside(name, key, At::value);
   }
-  // A path that stays below the plugin's directory.
-  Result<std::filesystem::path> inside(const std::string& name, std::string_view key) const {
+  // A path that stays below the plugin's directory: a value, or a key.
+  Result<std::filesystem::path> inside(const std::string& name, std::string_view key,
+                                       At where) const {
     std::filesystem::path path = std::filesystem::path(name).lexically_normal();
     if (name.find('\0') != std::string::npos || path.is_absolute() || path.empty() || path == "." ||
         *path.begin() == "..")
-      return invalid_argument("{}: {} is '{}', which leaves the plugin's directory", file_, at(key),
-                              shown_name(name));
+      return fail(at(key), fmt::format("'{}' leaves the plugin's directory", shown_name(name)),
+                  where);
     return path;
   }
   Result<VersionRange> range(const char* key) const {
     STRIA_ASSIGN(const Json* value, get(key));
-    Reader inner(*value, file_, at(key));
+    Reader inner(*value, text_, at(key));
     STRIA_RETURN_IF_ERROR(inner.check_keys({"major", "minor"}));
     VersionRange range;
     STRIA_ASSIGN(const Json* major, inner.get("major"));
-    STRIA_ASSIGN(range.major, inner.number(*major, "major"));
+    STRIA_ASSIGN(range.major, inner.number(*major, inner.at("major")));
     STRIA_ASSIGN(const Json* minor, inner.get("minor"));
     if (!minor->is_array() || minor->size() != 2) return inner.wrong("minor", "[lowest, highest]");
-    STRIA_ASSIGN(range.minor_min, inner.number((*minor)[0], "minor[0]"));
-    STRIA_ASSIGN(range.minor_max, inner.number((*minor)[1], "minor[1]"));
+    STRIA_ASSIGN(range.minor_min, inner.number((*minor)[0], inner.at("minor") + "/0"));
+    STRIA_ASSIGN(range.minor_max, inner.number((*minor)[1], inner.at("minor") + "/1"));
     if (range.minor_min > range.minor_max)
       return inner.wrong("minor", "[lowest, highest] in this order");
     return range;
   }
+  // About the value at `key`, which is there.
   Status wrong(std::string_view key, std::string_view expected) const {
-    return invalid_argument("{}: {} must be {}", file_, at(key), expected);
+    return fail(at(key), fmt::format("must be {}, this is {}", expected,
+                                     shown_value(object_.at(std::string(key)))));
   }
-  std::string at(std::string_view key) const {
-    return key.empty() ? path_ : fmt::format("{}.{}", path_, shown_name(key));
+  Status fail(const std::string& pointer, const std::string& message, At where = At::value) const {
+    return PlacedTexts({&text_}).fail(pointer, message, where);
   }
+  std::string at(std::string_view key) const { return pointer_child(pointer_, std::string(key)); }
 
  private:
   const Json& object_;
-  std::string file_;
-  std::string path_;
+  const PlacedText& text_;
+  std::string pointer_;
 };
 
-Result<std::vector<DeviceKind>> read_devices(const Reader& top, const std::string& file) {
+Result<std::vector<DeviceKind>> read_devices(const Reader& top, const PlacedText& text) {
   STRIA_ASSIGN(const Json* devices, top.get("devices"));
   if (!devices->is_object() || devices->empty())
     return top.wrong("devices", "an object with a key per device kind");
   std::vector<DeviceKind> kinds;
   for (const auto& [name, value] : devices->items()) {
-    STRIA_RETURN_IF_ERROR(top.check_name(name, "devices." + name));
-    Reader reader(value, file, top.at("devices." + name));
+    const std::string pointer = pointer_child(top.at("devices"), name);
+    STRIA_RETURN_IF_ERROR(top.check_name(name, pointer, At::key));
+    Reader reader(value, text, pointer);
     STRIA_RETURN_IF_ERROR(reader.check_keys({"hw", "pipeline"}));
     DeviceKind kind;
     kind.name = name;
@@ -134,13 +150,13 @@ Result<std::vector<DeviceKind>> read_devices(const Reader& top, const std::strin
   return kinds;
 }
 
-Status read_hashes(const Reader& top, const std::string& file, Manifest& manifest) {
+Status read_hashes(const Reader& top, const PlacedText& text, Manifest& manifest) {
   const Json* hashes = top.find("sha256");
   if (!hashes) return Status();
   if (!hashes->is_object()) return top.wrong("sha256", "an object of file names");
-  Reader reader(*hashes, file, top.at("sha256"));
+  Reader reader(*hashes, text, top.at("sha256"));
   for (const auto& [name, value] : hashes->items()) {
-    STRIA_ASSIGN(auto path, reader.inside(name, name));
+    STRIA_ASSIGN(auto path, reader.inside(name, name, At::key));
     bool good = value.is_string() && value.get_ref<const std::string&>().size() == 64 &&
                 value.get_ref<const std::string&>().find_first_not_of("0123456789abcdef") ==
                     std::string::npos;
@@ -158,12 +174,12 @@ bool is_word(std::string_view text, std::string_view more) {
   });
 }
 
-Status read_required(const Reader& top, const std::string& file, Manifest& manifest) {
+Status read_required(const Reader& top, const PlacedText& text, Manifest& manifest) {
   const Json* list = top.find("requires");
   if (!list) return Status();
   if (!list->is_array()) return top.wrong("requires", "a list of {library, package}");
   for (size_t i = 0; i < list->size(); ++i) {
-    Reader reader((*list)[i], file, top.at(fmt::format("requires[{}]", i)));
+    Reader reader((*list)[i], text, fmt::format("{}/{}", top.at("requires"), i));
     STRIA_RETURN_IF_ERROR(reader.check_keys({"library", "package"}));
     Requirement requirement;
     STRIA_ASSIGN(requirement.library, reader.name("library"));
@@ -191,11 +207,11 @@ Status read_texts(const Reader& reader, const char* key, const char* expected,
   return Status();
 }
 
-Status read_driver(const Reader& top, const std::string& file, Manifest& manifest) {
+Status read_driver(const Reader& top, const PlacedText& text, Manifest& manifest) {
   const Json* driver = top.find("driver");
   if (!driver) return Status();
   if (!driver->is_object()) return top.wrong("driver", "an object");
-  const Reader reader(*driver, file, top.at("driver"));
+  const Reader reader(*driver, text, top.at("driver"));
   STRIA_RETURN_IF_ERROR(reader.check_keys({"environment", "files"}));
   const auto is_variable = [](std::string_view name) {
     if (name.ends_with('*')) name.remove_suffix(1);
@@ -256,15 +272,22 @@ Result<Manifest> parse_manifest(std::string_view text, std::string_view name) {
   } catch (const Json::exception&) {
     return invalid_argument("{}: not JSON", file);
   }
-  Reader top(json, file, "$");
+  // Where its values stand, for messages: what this reader takes, the other takes too, but for keys
+  // that are given twice.
+  const SourceText source{file, std::string(text)};
+  PlacedText placed{&source, {}};
+  (void)parse_json_text(source, &placed.places);
+  Reader top(json, placed, "");
   STRIA_RETURN_IF_ERROR(
       top.check_keys({"schema", "id", "version", "vendor", "library", "abi", "stripe", "devices",
                       "unloadable", "sha256", "requires", "driver"}));
   STRIA_ASSIGN(const Json* schema, top.get("schema"));
-  STRIA_ASSIGN(uint32_t schema_number, top.number(*schema, "schema"));
+  STRIA_ASSIGN(uint32_t schema_number, top.number(*schema, "/schema"));
   if (schema_number != kSchema)
-    return make_error(StatusCode::incompatible, "{}: manifest schema {}, this host reads {}", file,
-                      schema_number, kSchema);
+    return Status(StatusCode::incompatible,
+                  top.fail("/schema", fmt::format("manifest schema {}, this host reads {}",
+                                                  schema_number, kSchema))
+                      .message());
   Manifest manifest;
   STRIA_ASSIGN(manifest.id, top.name("id"));
   if (!is_word(manifest.id, "_-")) return top.wrong("id", "made of letters, digits, '_' and '-'");
@@ -275,11 +298,11 @@ Result<Manifest> parse_manifest(std::string_view text, std::string_view name) {
   STRIA_ASSIGN(manifest.library, top.file("library"));
   STRIA_ASSIGN(manifest.abi, top.range("abi"));
   STRIA_ASSIGN(manifest.stripe, top.range("stripe"));
-  STRIA_ASSIGN(manifest.devices, read_devices(top, file));
+  STRIA_ASSIGN(manifest.devices, read_devices(top, placed));
   STRIA_ASSIGN(manifest.unloadable, top.boolean("unloadable", false));
-  STRIA_RETURN_IF_ERROR(read_hashes(top, file, manifest));
-  STRIA_RETURN_IF_ERROR(read_required(top, file, manifest));
-  STRIA_RETURN_IF_ERROR(read_driver(top, file, manifest));
+  STRIA_RETURN_IF_ERROR(read_hashes(top, placed, manifest));
+  STRIA_RETURN_IF_ERROR(read_required(top, placed, manifest));
+  STRIA_RETURN_IF_ERROR(read_driver(top, placed, manifest));
   return manifest;
 }
 

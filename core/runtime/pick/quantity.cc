@@ -44,7 +44,7 @@ Status wrong(std::span<const Unit> units, std::string_view example,
   std::vector<std::string> names;
   for (const Unit& unit : units)
     if (unit.name != "μs") names.emplace_back(unit.name);  // it looks like the one before it
-  return invalid_argument("{}; it is a number with a unit, as in {} (units: {})",
+  return invalid_argument("{} (a number with a unit is asked for, as in {}; units: {})",
                           fmt::format(what, std::forward<Args>(args)...), example,
                           join(names, ", "));
 }

@@ -2,6 +2,7 @@
 #include "stria/runtime/pick/selection.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "stria/base/shown_text.h"
 #include "stria/base/status.h"
@@ -299,6 +300,29 @@ std::string nearest_of(const Selection& selection) {
   return "";
 }
 
+std::string plugin_path_hint(std::string_view plugin) {
+  const char* folders = std::getenv("STRIA_PLUGIN_PATH");
+  const std::string shown = shown_name(plugin);
+  if (!folders || !*folders)
+    return fmt::format(
+        "STRIA_PLUGIN_PATH is not set: of a plugin that is not installed it names the folder that "
+        "holds {}/plugin.json",
+        shown);
+  return fmt::format("no folder of STRIA_PLUGIN_PATH, '{}', holds {}/plugin.json",
+                     shown_name(folders), shown);
+}
+
+std::string plugin_path_hint(const Selection& selection) {
+  for (const SelectorTerm& term : selection.selector.terms) {
+    if (term.kind != Kind::device || term.negated || is_pattern(term.plugin)) continue;
+    if (std::none_of(
+            selection.devices.begin(), selection.devices.end(),
+            [&](const DeviceVerdict& one) { return means_plugin(term, one.device.plugin); }))
+      return plugin_path_hint(term.plugin);
+  }
+  return "";
+}
+
 std::vector<std::string> idle_names(const Selection& selection) {
   std::vector<std::string> out;
   if (selection.order.empty()) return out;  // then the failure says what is near
@@ -356,9 +380,11 @@ Status check_any_kept(const Selection& selection) {
   // Of a plugin that is broken nobody knows a device that could be meant.
   if (std::all_of(devices.begin(), devices.end(), [&](const DeviceVerdict& one) {
         return is_not_meant(one, selection.selector) || one.objections[0].gate == Gate::plugin;
-      }))
-    return not_found("no device matches '{}'{}; there is{}", shown, nearest_of(selection),
-                     list_of(selection, true));
+      })) {
+    const std::string near = nearest_of(selection), hint = plugin_path_hint(selection);
+    return not_found("no device matches '{}'{} There is{}{}{}", shown, near.empty() ? "." : near,
+                     list_of(selection, true), hint.empty() ? "" : "\n", hint);
+  }
   const bool program_alone =
       std::any_of(devices.begin(), devices.end(), [](const DeviceVerdict& one) {
         return !one.objections.empty() && one.objections[0].gate >= Gate::types;

@@ -102,6 +102,10 @@ STRIA_API std::vector<std::string> idle_names(const Selection& selection);
 
 // ", did you mean 'gpu'?" of a name or a kind that means nothing there; "" if nothing is near.
 std::string nearest_of(const Selection& selection);
+// Of a plugin that is not there: what STRIA_PLUGIN_PATH has to do with it, a sentence.
+std::string plugin_path_hint(std::string_view plugin);
+// The same of the first name of a selection that means no plugin; "" if there is none.
+std::string plugin_path_hint(const Selection& selection);
 
 // Must a selector know more than names to be evaluated: what hardware models say?
 bool asks_models(const DeviceSelector& selector);

@@ -164,8 +164,8 @@ class Parser {
     if (!cursor_.read_name(op.into, "a refinement") || !chosen_coordinates(op.at)) return false;
     if (!cursor_.expect("=", "after the refinement")) return false;
     if (!cursor_.peek().is_name("store"))
-      return cursor_.fail(fmt::format("expected store($x){}: a scalar on the left is written ${}",
-                                      did_you_mean(cursor_.peek().text, {"store"}), op.into));
+      return cursor_.fail(fmt::format("expected store($x), a scalar on the left is written ${}{}",
+                                      op.into, did_you_mean(cursor_.peek().text, {"store"})));
     cursor_.advance();
     if (!cursor_.expect("(", "after 'store'") ||
         !cursor_.read_scalar(op.from, "the scalar to store"))

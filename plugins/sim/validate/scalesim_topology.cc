@@ -113,8 +113,8 @@ class TopologyReader {
       const std::optional<size_t> column = column_of(*known_, cell.text);
       if (!column)
         diagnostics_.error(cell.span,
-                           fmt::format("there is no column '{}' in a table of {}{}; its "
-                                       "columns are {}",
+                           fmt::format("there is no column '{}' in a table of {}{} "
+                                       "(its columns: {})",
                                        shown_name(cell.text), product ? "products" : "convolutions",
                                        did_you_mean(cell.text, shown), names_of(*known_)));
       else if (!there.insert(*column).second)

@@ -18,7 +18,7 @@ constexpr const char* kKinds[] = {
     "crashing_pass",   // the process dies in the plugin's pass
     "build",           // the build
     "crashing_build",  // the process dies in the build, on a thread of its own
-    "wrong_kernel"     // the second kernel computes its first element wrongly
+    "wrong_kernel"     // the kernel of a product computes its first element wrongly
 };
 
 class SpoiltKernel final : public sdk::Kernel {
@@ -36,16 +36,18 @@ class SpoiltKernel final : public sdk::Kernel {
 class SpoiltLibrary final : public sdk::Library {
  public:
   SpoiltLibrary(const sdk::Host& host, std::string_view stripe)
-      : right_(sdk::make<sdk::InterpretedLibrary>(host, stripe)) {}
+      : right_(sdk::make<sdk::InterpretedLibrary>(host, stripe)),
+        spoils_(stripe.find("mul.fp32") != std::string_view::npos) {}
   const std::vector<sdk::KernelInfo>& kernels() const override { return right_->kernels(); }
   sdk::Ref<sdk::Kernel> prepare(uint64_t index) override {
     sdk::Ref<sdk::Kernel> kernel = right_->prepare(index);
-    if (index != 1) return kernel;
+    if (!spoils_ || right_->kernels()[index].name != "kernel_0") return kernel;
     return sdk::make<SpoiltKernel>(std::move(kernel));
   }
 
  private:
   const sdk::Ref<sdk::InterpretedLibrary> right_;
+  const bool spoils_;
 };
 
 class FailingCompiler final : public sdk::Compiler {

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <array>
+
 #include "scripted_host.h"
 #include "stria/base/file.h"
 #include "stria/hal/files/copied_from.h"
@@ -58,28 +60,28 @@ TEST(Manifest, ErrorsNameTheFileTheKeyAndTheCure) {
   const Bad cases[] = {
       {"empty", "", "p.json:1:1: error: not JSON: "},
       {"truncated", std::string(kGood).substr(0, 60), "error: not JSON: syntax error"},
-      {"array", "[]", "$ must be an object"},
+      {"array", "[]", "p.json:1:1: error: /: must be an object, this is array"},
       {"unknown key", with("\"vendor\"", "\"vendr\""),
-       "unknown key $.vendr, did you mean 'vendor'?"},
+       "/vendr: unknown key, did you mean 'vendor'?"},
       {"unknown inner key", with("\"pipeline\"", "\"pipelin\""),
-       "unknown key $.devices.npu.pipelin, did you mean 'pipeline'?"},
-      {"missing key", with("\"version\": \"1.2.0\", ", ""), "key $.version is missing"},
-      {"wrong type", with("\"1.2.0\"", "12"), "$.version must be a text"},
-      {"empty text", with("\"1.2.0\"", "\"\""), "$.version must be a text that is not empty"},
+       "/devices/npu/pipelin: unknown key, did you mean 'pipeline'?"},
+      {"missing key", with("\"version\": \"1.2.0\", ", ""), "/: the key 'version' is missing"},
+      {"wrong type", with("\"1.2.0\"", "12"), "/version: must be a text, this is 12\n"},
+      {"empty text", with("\"1.2.0\"", "\"\""),
+       "/version: must be a text that is not empty, this is \"\""},
       {"newer schema", with("\"schema\": 1", "\"schema\": 2"),
        "manifest schema 2, this host reads 1"},
-      {"odd id", with("\"acme\"", "\"ac/me\""), "$.id must be made of letters"},
+      {"odd id", with("\"acme\"", "\"ac/me\""), "/id: must be made of letters"},
       {"absolute path", with("lib/libacme.so", "/lib/libacme.so"), "leaves the plugin's directory"},
       {"path upwards", with("hw/npu.json", "hw/../../npu.json"),
-       "$.devices.npu.hw is 'hw/../../npu.json', which leaves the plugin's directory"},
+       "/devices/npu/hw: 'hw/../../npu.json' leaves the plugin's directory"},
       {"path to itself", with("lib/libacme.so", "."), "leaves the plugin's directory"},
       {"range backwards", with("[1, 3]", "[3, 1]"),
-       "$.abi.minor must be [lowest, highest] in this order"},
-      {"range of one", with("[1, 3]", "[1]"), "$.abi.minor must be [lowest, highest]"},
-      {"negative", with("[1, 3]", "[-1, 3]"), "$.abi.minor[0] must be a whole number"},
-      {"huge", with("[1, 3]", "[1, 99999999999999999999]"),
-       "$.abi.minor[1] must be a whole number"},
-      {"unloadable", with("true", "1"), "$.unloadable must be true or false"},
+       "/abi/minor: must be [lowest, highest] in this order, this is [3,1]"},
+      {"range of one", with("[1, 3]", "[1]"), "/abi/minor: must be [lowest, highest], this is [1]"},
+      {"negative", with("[1, 3]", "[-1, 3]"), "/abi/minor/0: must be a whole number"},
+      {"huge", with("[1, 3]", "[1, 99999999999999999999]"), "/abi/minor/1: must be a whole number"},
+      {"unloadable", with("true", "1"), "/unloadable: must be true or false, this is 1"},
       {"short hash", with("ba7816bf", "ba"), "must be 64 lower-case hexadecimal digits"},
       {"upper-case hash", with("ba7816bf", "BA7816BF"), "must be 64 lower-case hexadecimal digits"},
       {"hash of a file elsewhere", with("\"lib/libacme.so\": \"ba", "\"../x\": \"ba"),
@@ -93,12 +95,39 @@ TEST(Manifest, ErrorsNameTheFileTheKeyAndTheCure) {
   }
 }
 
+// One of each kind: the line and column of the value, or of the key that is wrong.
+TEST(Manifest, ErrorsShowTheLine) {
+  const std::string text =
+      "{\"schema\": 1, \"id\": \"acme\", \"version\": \"1\", \"library\": \"a.so\",\n"
+      " \"abi\": {\"major\": 0, \"minor\": [1, 3]},\n"
+      " \"stripe\": {\"major\": 1, \"minor\": [0, 0]},\n"
+      " \"devices\": {\"npu\": {\"hw\": \"h.json\", \"pipeline\": \"p.json\"}}}\n";
+  ASSERT_TRUE(parse_manifest(text, "p.json").ok())
+      << parse_manifest(text, "p.json").status().to_string();
+  const std::array<const char*, 3> cases[] = {
+      {"[1, 3]", "[1, -3]", "p.json:2:35: error: /abi/minor/1: must be a whole number from 0 to"},
+      {"\"hw\"", "\"wh\"", "p.json:4:22: error: /devices/npu/wh: unknown key, did you mean 'hw'?"},
+      {"\"minor\": [0, 0]", "\"a\": 0", "p.json:3:25: error: /stripe/a: unknown key"},
+      {", \"pipeline\": \"p.json\"", "",
+       "p.json:4:21: error: /devices/npu: the key 'pipeline' is missing"},
+      {"\"schema\": 1", "\"schema\": 2", "p.json:1:12: error: /schema: manifest schema 2"}};
+  for (const auto& [right, wrong, message] : cases) {
+    std::string bad = text;
+    bad.replace(bad.find(right), std::string(right).size(), wrong);
+    EXPECT_THAT(parse_manifest(bad, "p.json").status().message(), HasSubstr(message));
+    EXPECT_THAT(parse_manifest(bad, "p.json").status().message(), HasSubstr("^"));
+  }
+  // Of a text that the reader of places refuses, a key twice, the file is named.
+  EXPECT_THAT(parse_manifest("{\"id\": \"a\", \"id\": 1}", "p.json").status().message(),
+              HasSubstr("p.json: /: the key 'schema' is missing"));
+}
+
 TEST(Manifest, NoDeviceKindAndTooLongAreErrors) {
   std::string text = kGood;
   size_t begin = text.find("{\"npu\""), end = text.find("\"unloadable\"");
   text.replace(begin, end - begin, "{}, ");
   EXPECT_THAT(parse_manifest(text, "p").status().message(),
-              HasSubstr("$.devices must be an object with a key per device kind"));
+              HasSubstr("/devices: must be an object with a key per device kind"));
   EXPECT_THAT(parse_manifest(std::string((1 << 20) + 1, ' '), "p").status().message(),
               HasSubstr("1048577 bytes, a manifest has at most 1048576"));
 }
@@ -114,11 +143,10 @@ TEST(Manifest, SaysWhatItNeedsAndWhoBringsIt) {
   EXPECT_EQ(manifest->required[0].library, "libacme.so.1");
   EXPECT_EQ(manifest->required[0].package, "libacme1");
   const std::pair<const char*, const char*> wrong[] = {
-      {"{}", "$.requires must be a list of {library, package}"},
-      {R"([{"library": "a"}])", "key $.requires[0].package is missing"},
-      {R"([{"library": "/lib/a.so", "package": "a"}])",
-       "$.requires[0].library must be a bare file"},
-      {R"([{"library": "a", "package": "a; rm x"}])", "$.requires[0].package must be a package's"},
+      {"{}", "/requires: must be a list of {library, package}"},
+      {R"([{"library": "a"}])", "/requires/0: the key 'package' is missing"},
+      {R"([{"library": "/lib/a.so", "package": "a"}])", "/requires/0/library: must be a bare file"},
+      {R"([{"library": "a", "package": "a; rm x"}])", "/requires/0/package: must be a package's"},
       {R"([{"librry": "a", "package": "a"}])", "did you mean 'library'?"}};
   for (const auto& [list, message] : wrong)
     EXPECT_THAT(parse_manifest(text(list), "p.json").status().message(), HasSubstr(message));
@@ -135,13 +163,13 @@ TEST(Manifest, SaysWhatItsDriverLooksAt) {
   EXPECT_EQ(manifest->driver.files, (std::vector<std::string>{"/etc/acme/*.conf"}));
   EXPECT_TRUE(parse_manifest(text("{}"), "p.json").ok());
   const std::pair<const char*, const char*> wrong[] = {
-      {"[]", "$.driver must be an object"},
-      {R"({"environment": "ACME_*"})", "$.driver.environment must be a list of names of variables"},
-      {R"({"environment": ["*"]})", "$.driver.environment must be a list of names of variables"},
-      {R"({"environment": ["A*B"]})", "$.driver.environment must be a list of names of variables"},
-      {R"({"environment": [1]})", "$.driver.environment must be a list of names of variables"},
-      {R"({"files": ["etc/acme"]})", "$.driver.files must be a list of absolute paths"},
-      {R"({"files": ["/etc/\u001b[31m"]})", "$.driver.files must be a list of absolute paths"},
+      {"[]", "/driver: must be an object"},
+      {R"({"environment": "ACME_*"})", "/driver/environment: must be a list of names of variables"},
+      {R"({"environment": ["*"]})", "/driver/environment: must be a list of names of variables"},
+      {R"({"environment": ["A*B"]})", "/driver/environment: must be a list of names of variables"},
+      {R"({"environment": [1]})", "/driver/environment: must be a list of names of variables"},
+      {R"({"files": ["etc/acme"]})", "/driver/files: must be a list of absolute paths"},
+      {R"({"files": ["/etc/\u001b[31m"]})", "/driver/files: must be a list of absolute paths"},
       {R"({"file": []})", "did you mean 'files'?"}};
   for (const auto& [driver, message] : wrong)
     EXPECT_THAT(parse_manifest(text(driver), "p.json").status().message(), HasSubstr(message));

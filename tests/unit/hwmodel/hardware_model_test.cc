@@ -311,7 +311,7 @@ TEST(HardwareModel, WhatAMicroKernelCannotTake) {
       with("\"symbol\": \"product_8x8\",", ""),
       HasSubstr("idxs/1/size: -1, any size, is for micro-kernels; 'product' names no symbol"));
   EXPECT_THAT(with("{\"k\": 1}", "{\"n\": 1}"),
-              HasSubstr("operands/A/strides/n: the operand has no dim 'n', its dims are m, k"));
+              HasSubstr("operands/A/strides/n: the operand has no dim 'n' (its dims: m, k)"));
   EXPECT_THAT(with("{\"k\": 1}", "{\"k\": 0}"), HasSubstr("strides/k: 0 is outside 1"));
   EXPECT_THAT(with("\"align_bytes\": 32", "\"align_bytes\": 24"),
               HasSubstr("align_bytes: must be a power of two"));

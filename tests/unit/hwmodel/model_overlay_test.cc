@@ -50,9 +50,10 @@ TEST(Overlay, WinsOverTheModelAndTheDevice) {
 }
 
 TEST(Overlay, MistakesNameItsPlaceAndTheNearestName) {
-  EXPECT_THAT(overlay_failure(R"({"exec_units": {"COER": {"count": 2}}})"),
-              HasSubstr("over0.json:1:17: error: /exec_units/COER: the model has no such unit, did "
-                        "you mean 'CORE'?, and an overlay adds none"));
+  EXPECT_THAT(
+      overlay_failure(R"({"exec_units": {"COER": {"count": 2}}})"),
+      HasSubstr("over0.json:1:17: error: /exec_units/COER: an overlay adds no units, and the "
+                "model has no 'COER', did you mean 'CORE'?"));
   EXPECT_THAT(overlay_failure(R"({"launch_ns": 3})"),
               HasSubstr("over0.json:1:2: error: /launch_ns: unknown key, did you mean "
                         "'launch_us'?"));

@@ -110,13 +110,19 @@ TEST(Fragments, AreNamedOnceForProvenance) {
 
 TEST(Fragments, AFaultNamesTheWay) {
   EXPECT_THAT(fault_of(R"([{"cut": {}}, {"include": "core/broken"}])"),
-              HasSubstr("p.json: /1/include: core/broken: /0/cut/size: 10 is outside 1 .. 9"));
+              testing::Eq("core/broken:1:11: error: /0/cut/size: 10 is outside 1 .. 9\n"
+                          "  [{\"cut\": {\"size\": 10}}]\n"
+                          "            ^~~~~~~~~\n"
+                          "p.json:1:16: note: /1/include: is included here\n"
+                          "  [{\"cut\": {}}, {\"include\": \"core/broken\"}]\n"
+                          "                 ^~~~~~~~~~~~\n"));
   EXPECT_THAT(fault_of(R"([{"include": "core/too"}])"),
               HasSubstr("/0/include: core has no fragment 'core/too', did you mean 'core/two'?"));
   EXPECT_THAT(fault_of(R"([{"include": 3}])"),
               HasSubstr("/0/include: must be the name of a fragment, this is 3"));
   EXPECT_THAT(fault_of(R"([{"include": "core/two", "name": "x"}])"),
-              HasSubstr("/0/name: unknown key; a step that includes others has no other keys"));
+              HasSubstr("p.json:1:26: error: /0/name: unknown key: a step that includes others has "
+                        "'include' and 'with'"));
   EXPECT_THAT(fault_of(R"([{"include": "core/sized", "with": {"SIZES": 1}}])"),
               HasSubstr("/0/with/SIZES: the fragment 'core/sized' has no such parameter, did you "
                         "mean 'SIZE'?"));
@@ -133,7 +139,8 @@ TEST(Fragments, DoNotGoOnForever) {
               HasSubstr("'core/endless' is included by more than 8 others"));
   const std::string many =
       "[" + join(std::vector<std::string>(100, R"({"include": "core/many"})"), ",") + "]";
-  EXPECT_THAT(fault_of(many), HasSubstr("core/many: /1: a pipeline has at most 10000 steps"));
+  EXPECT_THAT(fault_of(many),
+              HasSubstr("core/many:1:14: error: /1: a pipeline has at most 10000 steps"));
   const std::string none =
       "[" + join(std::vector<std::string>(2000, R"({"include": "core/none"})"), ",") + "]";
   EXPECT_THAT(fault_of(none),
@@ -145,9 +152,9 @@ TEST(Fragments, DoNotGoOnForever) {
 TEST(Fragments, AFaultOfTheTextNamesTheFileOnce) {
   EXPECT_THAT(fault_of(R"([{"a" 1}])"), testing::StartsWith("p.json:1:7: error"));
   EXPECT_THAT(fault_of(R"([{"include": "core/torn", "with": {"X": 1}}])"),
-              testing::StartsWith("p.json: /0/include: core/torn:1:"));
+              testing::StartsWith("core/torn:1:1: error"));
   EXPECT_THAT(fault_of(R"([{"include": "core/torn"}])"),
-              testing::StartsWith("p.json: /0/include: core/torn:1:"));
+              testing::StartsWith("core/torn:1:1: error"));
 }
 
 class OwnFragments : public testing::Test {
@@ -196,10 +203,12 @@ TEST(FormerNames, OfPassesAreReadWithANote) {
   auto pipeline = parse(R"([{"name": "x", "slice": {"size": 2}}, {"split": {}}])");
   ASSERT_TRUE(pipeline.ok()) << pipeline.status().to_string();
   EXPECT_EQ(steps_of(pipeline), R"([{"cut":{"deep":true,"size":2},"name":"x"}, {"cut":{}}])");
-  EXPECT_THAT(pipeline->notes,
-              ElementsAre("/0/slice: is now called 'cut' with {\"deep\": true}; the next release "
-                          "will not know the former name",
-                          HasSubstr("/1/split: is now called 'cut'; the next")));
+  EXPECT_THAT(
+      pipeline->notes,
+      ElementsAre(
+          "p.json:1:16: /0/slice: is now called 'cut' with {\"deep\": true}; the next release "
+          "will not know the former name",
+          HasSubstr("/1/split: is now called 'cut'; the next")));
   EXPECT_EQ(steps_of(parse(R"([{"slice": {"deep": false}}])")), R"([{"cut":{"deep":false}}])");
   EXPECT_THAT(fault_of(R"([{"slice": {"size": 0}}])"),
               HasSubstr("/0/slice/size: 0 is outside 1 .. 9"));
@@ -220,8 +229,9 @@ TEST(FormerNames, AreSaidOnceAndLeftBehind) {
   auto pipeline = parse(R"([{"cut": {"width": 2}}, {"slice": {}}, {"cut": {"width": 3}},
                             {"slice": {"old": [1]}}, {"cut": {"old": 1}}])");
   ASSERT_TRUE(pipeline.ok()) << pipeline.status().to_string();
-  EXPECT_THAT(pipeline->notes, ElementsAre(HasSubstr("/0/cut/width"), HasSubstr("/1/slice"),
-                                           "/3/slice/old: is no option any more: nobody needs it"));
+  EXPECT_THAT(pipeline->notes,
+              ElementsAre(HasSubstr("/0/cut/width"), HasSubstr("/1/slice"),
+                          "p.json:2:40: /3/slice/old: is no option any more: nobody needs it"));
   EXPECT_EQ(steps_of(pipeline),
             R"([{"cut":{"size":2}}, {"cut":{"deep":true}}, {"cut":{"size":3}}, )"
             R"({"cut":{"deep":true}}, {"cut":{}}])");
@@ -246,7 +256,7 @@ TEST(FormerNames, AnOptionCanTellWhichPassAStepIsNow) {
   EXPECT_EQ(step(R"([{"slit": {"size": 2}}])"), R"([{"slit":{"size":2}}])");
   EXPECT_EQ(
       step(R"([{"slit": {"deep": true}}])"),
-      R"([{"cut":{"deep":true}}] /0/slit: is now the pass 'cut' where it has one of deep, old; )"
+      R"([{"cut":{"deep":true}}] p:1:3: /0/slit: is now the pass 'cut' where it has one of deep, old; )"
       "the next release will not read it so");
   EXPECT_EQ(step(R"([{"cut": {"deep": true}}])"), R"([{"cut":{"deep":true}}])");
 }

@@ -130,8 +130,8 @@ TEST(MadeTags, BehindAForeignPassAnyTagMayBeThere) {
 
 TEST(MadeTags, FragmentsAreSteps) {
   EXPECT_THAT(error(R"([{"include": "core/tail"}])"),
-              HasSubstr("core/tail: /0/unroll/reqs/1: no step before this one sets the tag "
-                        "'walrus'"));
+              HasSubstr("core/tail:1:31: error: /0/unroll/reqs/1: no step before this one sets the "
+                        "tag 'walrus'"));
   EXPECT_EQ(error(R"([{"autotile": {"outer_set": ["walrus"]}}, {"include": "core/tail"}])"), "");
 }
 

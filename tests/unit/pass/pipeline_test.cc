@@ -78,7 +78,7 @@ TEST(Pipeline, BothFormsAndTemplatesLoad) {
 
 TEST(Pipeline, MistakesNameTheJsonPathAndTheNearestName) {
   EXPECT_THAT(failure(R"([{"marc": {}}])"),
-              HasSubstr("p.json: /0/marc: unknown pass, did you mean 'mark'?"));
+              HasSubstr("p.json:1:3: error: /0/marc: unknown pass, did you mean 'mark'?"));
   EXPECT_THAT(failure(R"({"version": 1, "passes": [{"mark": {"tga": 1}}]})"),
               HasSubstr("/passes/0/mark/tga: unknown option, did you mean 'tag'?"));
   EXPECT_THAT(failure(R"([{"mark": {"tag": 1}}])"),
@@ -97,7 +97,17 @@ TEST(Pipeline, MistakesNameTheJsonPathAndTheNearestName) {
   EXPECT_THAT(failure(R"([{"mark": {}, "name": 3}])"), HasSubstr("/0/name: must be a string"));
   EXPECT_THAT(failure(R"([{"mark": {}, "name": ""}])"), HasSubstr("/0/name: must not be empty"));
   EXPECT_THAT(failure(R"([{"name": "a", "mark": {}}, {"mark": {}}, {"name": "a", "mark": {}}])"),
-              HasSubstr("p.json: /2/name: 'a' is already the name of the step at /0/name"));
+              HasSubstr("p.json:1:44: error: /2/name: 'a' is already the name of the step at "
+                        "/0/name"));
+  // What else a step has is no less likely to be meant than a pass; whichever comes first.
+  EXPECT_THAT(failure(R"([{"nmae": "a", "mark": {}}])"), HasSubstr("did you mean 'name'?"));
+  EXPECT_THAT(failure(R"([{"zname": "a", "mark": {}}])"),
+              HasSubstr("/0/zname: unknown pass, did you mean 'name'?"));
+  EXPECT_THAT(failure(R"([{"includ": "core/x"}])"), HasSubstr("did you mean 'include'?"));
+  // The line that a template's loop has made.
+  EXPECT_THAT(failure("[\n{% for i in range(2) %}\n  {\"mark\": {\"times\": {{ 9 * (i + 1) }}}},\n"
+                      "{% endfor %}\n]"),
+              testing::StartsWith("p.json:3:13: error: /1/mark/times: 18 is outside 1 .. 9\n"));
   EXPECT_THAT(failure(R"([3])"), HasSubstr("/0: a step is"));
   EXPECT_THAT(failure(R"({"passes": []})"), HasSubstr("/version: must be 1"));
   EXPECT_THAT(failure(R"({"version": 2, "passes": []})"), HasSubstr("/version: must be 1"));
@@ -143,7 +153,8 @@ TEST(Pipeline, AFailureNamesTheStep) {
   PipelineOptions options;
   options.verify_each = false;
   auto result = run_pipeline(program, *steps, model, options);
-  EXPECT_THAT(result.status().message(), HasSubstr("p.json: step 'bad' (mark): told to fail"));
+  EXPECT_THAT(result.status().message(),
+              testing::Eq("p.json:1:18: step 'bad' (mark): told to fail"));
 }
 
 TEST(Pipeline, VerifyEachNamesTheStepThatMadeAnIllegalProgram) {

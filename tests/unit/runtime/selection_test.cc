@@ -223,7 +223,7 @@ TEST(Selection, NothingLeftSaysWhichTermDroppedWhichDevice) {
   const auto failure = [](const std::string& text) { return check_any_kept(selected(text)); };
   EXPECT_EQ(failure("opencl:7").code(), StatusCode::not_found);
   EXPECT_THAT(failure("opencl:7").message(),
-              AllOf(StartsWith("no device matches 'opencl:7'; there is:\n  llvm_cpu:0  Acme 300\n"),
+              AllOf(StartsWith("no device matches 'opencl:7'. There is:\n  llvm_cpu:0  Acme 300\n"),
                     HasSubstr("opencl:1  Größe, rev C: not available: its driver is too old"),
                     HasSubstr("\n  bad: broken: not trusted")));
   EXPECT_THAT(failure("openlc").message(), HasSubstr("did you mean 'opencl'?"));

@@ -17,8 +17,7 @@ Outcome parse_pipeline(const PipelineSource& source, const TemplateSettings& set
                        const HardwareModel& model, Pipeline& pipeline) {
   STRIA_OR_FAIL(pipeline, ExitCode::program,
                 stria::parse_pipeline(source, settings, model, passes::pass_registry()));
-  for (const std::string& note : pipeline.notes)
-    print_message(fmt::format("{}: {}", pipeline.source, note));
+  for (const std::string& note : pipeline.notes) print_message(note);
   return Outcome();
 }
 

@@ -15,11 +15,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// What a value that there is not is mostly meant as: languages have other names too.
+std::string meant(const std::string& value, const std::vector<std::string>& values) {
+  static const std::map<std::string, std::string> kOtherNames = {
+      {"C", "c"},       {"cpp", "c++"}, {"cxx", "c++"},       {"cc", "c++"},
+      {"CPP", "c++"},   {"C++", "c++"}, {"cplusplus", "c++"}, {"rs", "rust"},
+      {"Rust", "rust"}, {"no", "none"}, {"device", "own"}};
+  const auto at = kOtherNames.find(value);
+  if (at != kOtherNames.end() &&
+      std::find(values.begin(), values.end(), at->second) != values.end())
+    return fmt::format(", did you mean '{}'?", at->second);
+  return did_you_mean(value, values);
+}
+
 Status check_value(const char* option, const std::string& value,
                    const std::vector<std::string>& values) {
   if (std::find(values.begin(), values.end(), value) != values.end()) return Status();
-  return invalid_argument("{}: there is no '{}'{}; the values: {}", option, shown_name(value),
-                          did_you_mean(value, values), join(values, ", "));
+  return invalid_argument("{}: there is no '{}'{} (the values: {})", option, shown_name(value),
+                          meant(value, values), join(values, ", "));
 }
 
 // Folders of templates: what comes later adds to what comes before.

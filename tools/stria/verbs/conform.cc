@@ -15,6 +15,8 @@
 
 #include "message.h"
 #include "output_files.h"
+#include "printed_json.h"
+#include "progress.h"
 #include "reports/report.h"
 #include "stria/base/file.h"
 #include "stria/base/shown_text.h"
@@ -42,7 +44,8 @@ std::atomic<int> stop_signal{0};
 constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 void take_stop_signals() {
-  struct sigaction action{}, before{};
+  struct sigaction action {
+  }, before{};
   action.sa_handler = [](int number) {
     stop_signal = number;
     stop = true;
@@ -111,7 +114,8 @@ std::string machine() {
                      (pages * page) >> 30, system.sysname, system.release);
 }
 
-// A line on a terminal that is written over.
+// The bar of `Progress`, without a thread: the cases' processes are made from this one, and none
+// may run in it.
 class ProgressLine {
  public:
   ProgressLine() : shown_(::isatty(STDERR_FILENO) == 1) {}
@@ -121,14 +125,16 @@ class ProgressLine {
   void show(size_t done, size_t all) {
     if (!shown_ || Clock::now() < next_) return;
     next_ = Clock::now() + std::chrono::milliseconds(100);
-    constexpr size_t kWidth = 30;
-    const size_t full = all == 0 ? 0 : done * kWidth / all;
-    std::fprintf(stderr, "\r[%s%s] %zu of %zu cases", std::string(full, '=').c_str(),
-                 std::string(kWidth - full, ' ').c_str(), done, all);
+    const std::chrono::duration<double> time = Clock::now() - begin_;
+    std::fputs(progress_bar(all == 0 ? 0 : static_cast<double>(done) / static_cast<double>(all),
+                            time.count(), fmt::format("{} of {} cases", done, all))
+                   .c_str(),
+               stderr);
   }
 
  private:
   const bool shown_;
+  const Clock::time_point begin_ = Clock::now();
   Clock::time_point next_{};
 };
 
@@ -229,8 +235,11 @@ Outcome conform(const ConformOptions& options) {
   const fs::path directory = fs::canonical(options.directory, error);
   if (error || !fs::is_directory(directory, error))
     return Outcome(ExitCode::program,
-                   not_found("'{}' is no folder of a plugin: {}", options.directory,
-                             error ? error.message() : "it is a file"));
+                   not_found("'{}' is no folder of a plugin: {}{}", options.directory,
+                             error ? error.message() : "it is a file",
+                             options.json && fs::path(options.directory).extension() == ".json"
+                                 ? "\n" + print_to_file_hint(options.directory)
+                                 : ""));
   if (has_sources(directory))
     return Outcome(ExitCode::program,
                    not_found("'{}' has the sources of a plugin, not the plugin: build it, and give "

@@ -143,6 +143,7 @@ WorkEnd print(const std::vector<hal::PluginRecord>& records, const DevicesOption
   if (!selection.order.empty()) return WorkEnd::well;
   if (const std::string near = nearest_of(selection); !near.empty())
     print_message(fmt::format("a name in '{}' means nothing{}", selector.to_string(), near));
+  if (const std::string hint = plugin_path_hint(selection); !hint.empty()) print_message(hint);
   return WorkEnd::without_result;
 }
 

@@ -8,10 +8,13 @@
 
 #include "audience.h"
 #include "examination.h"
+#include "printed_json.h"
+#include "shell_word.h"
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 #include "stria/hal/files/copied_from.h"
 #include "stria/plugin.h"
+#include "stria/runtime/pick/selection.h"
 
 namespace stria::command {
 namespace {
@@ -25,22 +28,6 @@ struct Finding {
   std::string replaced_by;  // directory of the one with the same id that is used instead; or empty
   bool well() const { return mends.empty(); }
 };
-
-// A shell's word, and readable on a terminal: what cannot stand there as it is stands there
-// escaped, as the shell reads it.
-std::string quoted(const std::filesystem::path& path) {
-  const std::string text = path.string();
-  const std::string shown = shown_name(text, text.size() * 4 + kMaxNameBytes);
-  if (shown == text && text.find('\'') == std::string::npos) return "'" + text + "'";
-  std::string out = "$'";
-  for (size_t i = 0; i < text.size();) {
-    const size_t length = printable_length(text, i);
-    if (text[i] == '\'' || text[i] == '\\') out += '\\';
-    out += length == 0 ? escaped_byte(text[i]) : text.substr(i, length);
-    i += std::max<size_t>(length, 1);
-  }
-  return out + "'";
-}
 
 // Whoever looks at this plugin can edit it.
 bool is_for_author(const Examination& seen) {
@@ -83,23 +70,25 @@ std::filesystem::path file_in(const Examination& seen, std::string_view failure)
 // What an author edits after a failed step.
 std::string edit_of(const Examination& seen, const ExaminedStep& step) {
   const std::filesystem::path manifest = hal::file_to_edit(seen.found.directory, "plugin.json");
-  if (const auto file = file_in(seen, step.failure); !file.empty()) return "edit " + quoted(file);
+  if (const auto file = file_in(seen, step.failure); !file.empty())
+    return "edit " + shell_quoted(file);
   if (step.failure.find("the shared object says " + seen.manifest.id) != std::string::npos)
     return fmt::format(
         "say the same \"id\" and \"version\" in {} and in the plugin's stria_plugin_query",
-        quoted(manifest));
+        shell_quoted(manifest));
   if (step.name == "version" || step.name == "query")
     return fmt::format(
         "build the plugin against this package's stria/plugin.h, and say in {} what it then "
         "speaks: \"abi\": {{\"major\": {}, \"minor\": [{}, {}]}}, \"stripe\": {{\"major\": {}, "
         "\"minor\": [{}, {}]}}",
-        quoted(manifest), STRIA_ABI_MAJOR, STRIA_ABI_OLDEST_MINOR, STRIA_ABI_MINOR,
+        shell_quoted(manifest), STRIA_ABI_MAJOR, STRIA_ABI_OLDEST_MINOR, STRIA_ABI_MINOR,
         STRIA_STRIPE_MAJOR, STRIA_STRIPE_MINOR, STRIA_STRIPE_MINOR);
   if (step.name == "elf") return "link the plugin with stria_add_plugin, or as the message says";
   if (step.name == "hash")
     return fmt::format(
         "after each build the hashes in {} have to be made anew: cd {} && sha256sum {}",
-        quoted(manifest), quoted(seen.found.directory), quoted(seen.manifest.library));
+        shell_quoted(manifest), shell_quoted(seen.found.directory),
+        shell_quoted(seen.manifest.library));
   const std::string slot = slot_in(seen, step.failure);
   if (!slot.empty()) {
     const size_t dot = slot.find('.');
@@ -118,7 +107,7 @@ std::string edit_of(const Examination& seen, const ExaminedStep& step) {
 }
 
 std::string report_of(const Examination& seen) {
-  if (is_for_author(seen)) return "mend it in " + quoted(seen.found.directory);
+  if (is_for_author(seen)) return "mend it in " + shell_quoted(seen.found.directory);
   return fmt::format("report it to the plugin's maker{}, with: stria doctor {} --json",
                      seen.manifest.vendor.empty() ? "" : " (" + seen.manifest.vendor + ")",
                      seen.manifest.id);
@@ -133,26 +122,27 @@ std::string mend_of(const Examination& seen, const ExaminedStep& step) {
                                step.failure.find('\n', at) - at - marker.size());
   if (step.failure.find("ulimit -u") != std::string::npos)
     return "let more processes run: end some, or raise the limit (ulimit -u)";
-  if (step.name == "search") return "mkdir -p " + quoted(directory);
+  if (step.name == "search") return "mkdir -p " + shell_quoted(directory);
   if (step.name == "manifest" && step.failure.find("is not built there") != std::string::npos)
     return is_for_author(seen) ? "build the plugin" : "install the plugin again";
-  if (step.name == "manifest") return "edit " + quoted(hal::file_to_edit(directory, "plugin.json"));
+  if (step.name == "manifest")
+    return "edit " + shell_quoted(hal::file_to_edit(directory, "plugin.json"));
   if (step.failure.find("within the limit of") != std::string::npos)
     return fmt::format("if it is only slow: stria doctor {} --time-limit 60", seen.manifest.id);
   if (step.name == "load" && is_for_author(seen) &&
       step.failure.find("undefined symbol") != std::string::npos)
     return "define the symbol in the plugin, or link the library that has it; what is missing: ldd "
            "-r " +
-           quoted(directory / seen.manifest.library);
+           shell_quoted(directory / seen.manifest.library);
   if (is_for_author(seen) && step.name != "load") return edit_of(seen, step);
   if (step.name == "hash")
     return fmt::format("install the plugin again, or pin what is there: cd {} && sha256sum {}",
-                       quoted(directory), quoted(seen.manifest.library));
+                       shell_quoted(directory), shell_quoted(seen.manifest.library));
   if (step.name == "version" || step.name == "elf" || step.name == "query")
     return "install a build of the plugin for this stria and this machine";
   if (step.name == "load") {
     const std::filesystem::path library = directory / seen.manifest.library;
-    return "install what is missing here: ldd -r " + quoted(library);
+    return "install what is missing here: ldd -r " + shell_quoted(library);
   }
   return report_of(seen);
 }
@@ -189,7 +179,9 @@ void judge(Finding& finding) {
 void print_failure(const ExaminedStep& step) {
   constexpr int kMostLines = 30;
   int lines = 0;
-  for (const std::string& line : split(step.failure, '\n')) {
+  const std::string_view failure = step.failure;  // a line end at its end begins no line
+  for (const std::string& line :
+       split(failure.substr(0, failure.find_last_not_of('\n') + 1), '\n')) {
     if (lines == kMostLines) {
       std::printf("          …\n");
       break;
@@ -218,6 +210,9 @@ void print_text(const std::vector<Finding>& findings) {
     for (const ExaminedDevice& device : seen.devices)
       std::printf("  device  %s  %s%s%s\n", device.selector.c_str(), device.name.c_str(),
                   device.reason.empty() ? "" : ": not available: ", device.reason.c_str());
+    for (const ExaminedDevice& device : seen.devices)
+      for (const std::string& warning : device.warnings)
+        std::printf("  warning %s: %s\n", device.selector.c_str(), shown_name(warning).c_str());
     if (finding.failed) print_failure(*finding.failed);
     for (const std::filesystem::path& file : hal::edited_since_build(seen.found.directory))
       std::printf("  edited  %s, after the last build: build it again\n",
@@ -248,7 +243,8 @@ void print_json(const std::vector<Finding>& findings) {
                          {"name", device.name},
                          {"available", device.reason.empty()},
                          {"ran", device.ran},
-                         {"reason", device.reason}});
+                         {"reason", device.reason},
+                         {"warnings", device.warnings}});
     plugins.push_back({{"id", finding.id},
                        {"version", seen.manifest.version},
                        {"directory", seen.found.directory.string()},
@@ -299,8 +295,10 @@ Outcome doctor(const DoctorOptions& options) {
   for (const std::string& id : options.plugins)
     if (std::count(ids.begin(), ids.end(), id) == 0)
       return Outcome(ExitCode::device,
-                     not_found("there is no plugin '{}'{}; found: {}", id, did_you_mean(id, ids),
-                               ids.empty() ? "none" : join(ids, ", ")));
+                     not_found("there is no plugin '{}'{} (found: {})\n{}", shown_name(id),
+                               did_you_mean(id, ids), ids.empty() ? "none" : join(ids, ", "),
+                               options.json && id.ends_with(".json") ? print_to_file_hint(id)
+                                                                     : plugin_path_hint(id)));
   options.json ? print_json(findings) : print_text(findings);
   const auto bad = std::count_if(findings.begin(), findings.end(),
                                  [](const Finding& finding) { return !finding.well(); });

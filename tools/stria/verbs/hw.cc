@@ -5,8 +5,10 @@
 
 #include "inputs/open_device.h"
 #include "inputs/template_settings.h"
+#include "message.h"
 #include "stria/base/text.h"
 #include "stria/hwmodel/hardware_model.h"
+#include "stria/hwmodel/unlikely_numbers.h"
 #include "stria/runtime/inside.h"
 #include "stria/template/template_parameters.h"
 
@@ -15,8 +17,10 @@ namespace {
 
 // What the command line asks for: the model in a file, with what a device reports if there is one,
 // or the device's own.
-// `parameters` are those of the file, or of the device's pipeline, as text.
-Outcome read_model(const HwOptions& options, HardwareModel& model, std::string& parameters) {
+// `parameters` are those of the file, or of the device's pipeline, as text; `device_bytes` is what
+// the device says that it has.
+Outcome read_model(const HwOptions& options, HardwareModel& model, std::string& parameters,
+                   uint64_t& device_bytes) {
   TemplateSettings settings;
   STRIA_FAIL_IF(parse_settings(options.settings, settings));
   if (options.model.empty() && options.device.empty())
@@ -39,6 +43,7 @@ Outcome read_model(const HwOptions& options, HardwareModel& model, std::string& 
   if (!options.device.empty()) {
     Device device;
     STRIA_FAIL_IF(open_device(options.device, device));
+    device_bytes = Inside::hal_device(device).info().memory_bytes;
     if (options.model.empty()) {
       model = Inside::model(device);
       STRIA_OR_FAIL(const std::vector<TemplateParameter> all, ExitCode::device,
@@ -57,7 +62,10 @@ Outcome read_model(const HwOptions& options, HardwareModel& model, std::string& 
 Outcome hw(const HwOptions& options) {
   HardwareModel model;
   std::string parameters;
-  STRIA_FAIL_IF(read_model(options, model, parameters));
+  uint64_t device_bytes = 0;
+  STRIA_FAIL_IF(read_model(options, model, parameters, device_bytes));
+  for (const UnlikelyNumber& number : unlikely_numbers(model, device_bytes))
+    print_message("warning: " + number.text(model));
   if (options.require_sources) {
     if (const std::vector<std::string> missing = model.numbers_without_source(); !missing.empty())
       return Outcome(ExitCode::program,

@@ -27,10 +27,11 @@
 #include "stria/runtime/compile_driver.h"
 #include "stria/runtime/host/quarantine_file.h"
 #include "stria/runtime/inside.h"
-#include "stria/runtime/kernel_check.h"
+#include "stria/runtime/kernels/kernel_check.h"
 #include "timed_runs.h"
 #include "top_k.h"
 #include "verbs/run_several.h"
+#include "verbs/run_stripe.h"
 
 namespace stria::command {
 namespace {
@@ -143,8 +144,10 @@ Outcome check_results(const Compilation& compilation, const std::vector<HostTens
                  make_error(StatusCode::data_loss, "wrong results: {}{}", wrong, called));
 }
 
-// Writes the kernel that is wrong, if there is one, into `folder`.
-Outcome report_kernels(const std::optional<WrongKernel>& wrong, const std::string& folder) {
+// Writes the kernel that is wrong, if there is one, into a folder.
+Outcome report_kernels(const std::optional<WrongKernel>& wrong, const DeviceInfo& device,
+                       const RunOptions& options) {
+  const std::string& folder = options.check_kernels;
   if (!wrong) {
     std::printf("check-kernels: each kernel is right by itself\n");
     return Outcome();
@@ -165,8 +168,10 @@ Outcome report_kernels(const std::optional<WrongKernel>& wrong, const std::strin
       ExitCode::device,
       make_error(StatusCode::data_loss,
                  "kernel '{}' ({} of {}) is the first that is wrong: {}; the kernel, and "
-                 "what it read, made and should have made, are in '{}'",
-                 wrong->name, wrong->position + 1, wrong->count, wrong->text, folder));
+                 "what it read, made and should have made, are in '{}'; it runs again by itself "
+                 "with\n  {}",
+                 wrong->name, wrong->position + 1, wrong->count, wrong->text, folder,
+                 command_of(*wrong, folder, device.selector, options)));
 }
 
 // What has come of a run on the device that it ended on.
@@ -332,7 +337,7 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
                         compared.status().message(), began);
   };
   if (!options.check_kernels.empty()) {
-    const Outcome compared = report_kernels(ran->wrong, options.check_kernels);
+    const Outcome compared = report_kernels(ran->wrong, ran->device, options);
     keep_verdict(compared);
     STRIA_FAIL_IF(compared);
   }
@@ -357,7 +362,10 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
 Outcome run(const RunOptions& options) {
   if (!options.run_repro.empty()) return replay_file(options.run_repro, true);
   ReproducerFile reproducer(options.repro_dir);
-  return reproducer.around([&] { return run_program(options, reproducer); });
+  return reproducer.around([&] {
+    return is_stripe(options.program) ? run_stripe_file(options, reproducer)
+                                      : run_program(options, reproducer);
+  });
 }
 
 }  // namespace stria::command

@@ -19,7 +19,7 @@
 
 typedef struct program_kernel {
   stria_kernel_info* info;  // `interpreted` says why it has no code
-  stria_c_kernel code;      // NULL: interpreted
+  acme_entry code;          // 0: interpreted
   uint64_t points;          // that may run at once
   char* symbol;             // in the text; NULL: interpreted
 } program_kernel;
@@ -187,8 +187,8 @@ static stria_error* load_kernels(acme_program* self) {
   for (uint64_t i = 0; error == NULL && i < self->kernel_count; ++i) {
     program_kernel* kernel = &self->kernels[i];
     if (kernel->symbol == NULL) continue;
-    kernel->code = acme_code_kernel(self->code, kernel->symbol);
-    if (kernel->code == NULL)
+    kernel->code = acme_code_entry(self->code, kernel->symbol);
+    if (!kernel->code)
       error = acme_error(STRIA_INTERNAL, "the compiled kernels lack '%s'", kernel->symbol);
   }
   return error;
@@ -217,7 +217,7 @@ stria_error* acme_program_build(stria_driver* driver, stria_string stripe, stria
   stria_reader_release(read);
   if (error == NULL && any_code) error = load_kernels(made);
   for (uint64_t i = 0; error == NULL && i < made->kernel_count; ++i) {
-    if (made->kernels[i].code != NULL) continue;
+    if (made->kernels[i].code) continue;
     any_interpreted = 1;
     warn_of(made, made->kernels[i].info);
   }
@@ -259,8 +259,9 @@ void acme_program_source(const acme_program* program, stria_text_sink sink, void
 }
 
 typedef struct launch_state {
-  stria_c_kernel code;
+  acme_entry code;
   void* const* addresses;
+  uint64_t count;
   pthread_mutex_t lock;
   stria_error* error;  // of the first piece that failed; guarded by lock
 } launch_state;
@@ -268,7 +269,7 @@ typedef struct launch_state {
 static void run_points(void* state, uint64_t begin, uint64_t end) {
   launch_state* self = state;
   stria_error* error =
-      acme_failure_of("launch", acme_launch(self->code, self->addresses, begin, end));
+      acme_failure_of("launch", acme_launch(self->code, self->addresses, self->count, begin, end));
   if (error == NULL) return;
   pthread_mutex_lock(&self->lock);
   if (self->error == NULL) {
@@ -283,10 +284,14 @@ stria_error* acme_program_launch(const acme_program* program, uint64_t index,
                                  void* const* addresses) {
   const stria_host_services* host = &program->driver->services;
   const program_kernel* kernel = &program->kernels[index];
+  launch_state state = {kernel->code, addresses, kernel->info->argument_count,
+                        PTHREAD_MUTEX_INITIALIZER, NULL};
   // Eight pieces a core: enough that one core which is late does not hold up the others.
   const uint64_t pieces = 8 * (uint64_t)host->concurrency(host->host);
-  launch_state state = {kernel->code, addresses, PTHREAD_MUTEX_INITIALIZER, NULL};
-  host->parallel_for(host->host, kernel->points, kernel->points / pieces + 1, run_points, &state);
+  if (ACME_LAUNCH_IN_PIECES)
+    host->parallel_for(host->host, kernel->points, kernel->points / pieces + 1, run_points, &state);
+  else
+    run_points(&state, 0, kernel->points);
   pthread_mutex_destroy(&state.lock);
   return state.error;
 }

@@ -99,7 +99,7 @@ sdk::Ref<sdk::Library> AcmeCompiler::compile(std::string_view stripe, std::strin
     sdk::check(source.print(&text));
     code = std::make_shared<const Code>(code_of(text));
     for (size_t k = 0; k < kernels.size(); ++k)
-      if (!symbols[k].empty()) kernels[k].code = code->kernel(symbols[k]);
+      if (!symbols[k].empty()) kernels[k].code = code->entry(symbols[k]);
   }
   std::unique_ptr<const sdk::HostProgram> interpreted;
   if (any_interpreted) interpreted = std::make_unique<const sdk::HostProgram>(host_, stripe);

@@ -15,10 +15,9 @@ Code::Code(const std::string& bytes) {
   check_call("load", acme_code_load(bytes.data(), bytes.size(), &code_, message));
 }
 
-stria_c_kernel Code::kernel(const std::string& symbol) const {
-  const stria_c_kernel found = acme_code_kernel(code_, symbol.c_str());
-  if (found == nullptr)
-    throw sdk::Error(STRIA_INTERNAL, "the compiled kernels lack '" + symbol + "'");
+acme_entry Code::entry(const std::string& symbol) const {
+  const acme_entry found = acme_code_entry(code_, symbol.c_str());
+  if (!found) throw sdk::Error(STRIA_INTERNAL, "the compiled kernels lack '" + symbol + "'");
   return found;
 }
 
@@ -26,11 +25,13 @@ void CompiledKernel::launch(const std::vector<sdk::Argument>& arguments) const {
   std::vector<void*> addresses;
   for (const sdk::Argument& argument : arguments)
     addresses.push_back(static_cast<std::byte*>(buffer_of(argument).address()) + argument.offset);
+  const auto launch_points = [&](uint64_t first, uint64_t end) {
+    check_call("launch", acme_launch(code_, addresses.data(), addresses.size(), first, end));
+  };
+  if (!ACME_LAUNCH_IN_PIECES) return launch_points(0, points_);
   // Eight pieces a core: enough that one core which is late does not hold up the others.
   const uint64_t grain = std::max<uint64_t>(1, points_ / (8 * uint64_t{host_.concurrency()}));
-  host_.parallel_for(points_, grain, [&](uint64_t first, uint64_t end) {
-    check_call("launch", acme_launch(code_, addresses.data(), first, end));
-  });
+  host_.parallel_for(points_, grain, launch_points);
 }
 
 AcmeLibrary::AcmeLibrary(const sdk::Host& host, std::vector<ProgramKernel> kernels,
@@ -46,7 +47,7 @@ AcmeLibrary::AcmeLibrary(const sdk::Host& host, std::vector<ProgramKernel> kerne
 
 sdk::Ref<sdk::Kernel> AcmeLibrary::prepare(uint64_t index) {
   const ProgramKernel& kernel = kernels_[index];
-  if (kernel.code != nullptr) return sdk::make<CompiledKernel>(host_, code_, kernel);
+  if (kernel.code) return sdk::make<CompiledKernel>(host_, code_, kernel);
   return sdk::make<InterpretedKernel>(host_, interpreted_->prepare(index), kernel.info);
 }
 

@@ -20,7 +20,7 @@ class Code {
   ~Code() { acme_code_unload(code_); }
   Code(const Code&) = delete;
   Code& operator=(const Code&) = delete;
-  stria_c_kernel kernel(const std::string& symbol) const;
+  acme_entry entry(const std::string& symbol) const;
 
  private:
   acme_code* code_ = nullptr;
@@ -28,9 +28,9 @@ class Code {
 
 // One kernel of the program, whoever runs it.
 struct ProgramKernel {
-  stria::sdk::KernelInfo info;    // `interpreted` says why it has no code
-  stria_c_kernel code = nullptr;  // null: interpreted
-  uint64_t points = 0;            // that may run at once
+  stria::sdk::KernelInfo info;  // `interpreted` says why it has no code
+  acme_entry code{};            // 0: interpreted
+  uint64_t points = 0;          // that may run at once
 };
 
 class CompiledKernel final : public AcmeKernel {
@@ -43,7 +43,7 @@ class CompiledKernel final : public AcmeKernel {
  private:
   const stria::sdk::Host& host_;
   const std::shared_ptr<const Code> owner_;  // of the code
-  const stria_c_kernel code_;
+  const acme_entry code_;
   const uint64_t points_;
 };
 

@@ -9,6 +9,12 @@
 #include <unistd.h>
 
 #include "vendor_compiler.h"
+#if __has_include("vendor_memory.h")
+#include "vendor_memory.h"
+#endif
+#if __has_include("vendor_queue.h")
+#include "vendor_queue.h"
+#endif
 
 static int failures = 0;
 #define EXPECT(condition)                                                     \
@@ -40,6 +46,46 @@ static void expect_kept(const char* message, const char* text) {
   EXPECT(rmdir(folder) == 0);
 }
 
+// ---- a launch, on memory and the queue of the device where the project has them
+
+// Where one launch has all points, it begins with the first.
+enum { kFirst = ACME_LAUNCH_IN_PIECES ? 1 : 0 };
+
+typedef struct launch {
+  acme_entry entry;
+  int values[4];
+} launch;
+
+static void run_launch(void* state) {
+  launch* self = state;
+#ifdef ACME_VENDOR_MEMORY_H
+  acme_memory* memory = NULL;
+  EXPECT(acme_memory_allocate(sizeof self->values, &memory).code == STRIA_OK);
+  if (memory == NULL) return;
+  EXPECT(acme_memory_write(memory, 0, self->values, sizeof self->values).code == STRIA_OK);
+  void* const arguments[] = {acme_memory_address(memory)};
+  EXPECT(acme_launch(self->entry, arguments, 1, kFirst, 3).code == STRIA_OK);
+  EXPECT(acme_memory_read(memory, 0, self->values, sizeof self->values).code == STRIA_OK);
+  acme_memory_free(memory);
+#else
+  void* const arguments[] = {self->values};
+  EXPECT(acme_launch(self->entry, arguments, 1, kFirst, 3).code == STRIA_OK);
+#endif
+}
+
+static void try_to_launch(acme_entry entry) {
+  launch made = {entry, {9, 9, 9, 9}};
+#ifdef ACME_VENDOR_QUEUE_H
+  acme_queue* queue = NULL;
+  EXPECT(acme_queue_create(&queue).code == STRIA_OK);
+  if (queue != NULL) EXPECT(acme_queue_push(queue, run_launch, &made).code == STRIA_OK);
+  acme_queue_destroy(queue);
+#else
+  run_launch(&made);
+#endif
+  for (int i = 0; i < 4; ++i) EXPECT(made.values[i] == (i >= kFirst && i < 3 ? i : 9));
+}
+
 static void try_to_compile(void) {
   char message[ACME_MESSAGE_BYTES];
   void* code = NULL;
@@ -69,13 +115,10 @@ static void try_to_compile(void) {
   EXPECT(acme_code_load(code, size, &loaded, message).code == STRIA_OK);
   free(code);
   if (loaded == NULL) return;
-  EXPECT(acme_code_kernel(loaded, "nobody") == NULL);
-  const stria_c_kernel kernel = acme_code_kernel(loaded, "fill");
-  EXPECT(kernel != NULL);
-  int values[4] = {9, 9, 9, 9};
-  void* const arguments[] = {values};
-  if (kernel != NULL) EXPECT(acme_launch(kernel, arguments, 1, 3).code == STRIA_OK);
-  EXPECT(values[0] == 9 && values[1] == 1 && values[2] == 2 && values[3] == 9);
+  EXPECT(!acme_code_entry(loaded, "nobody"));
+  const acme_entry entry = acme_code_entry(loaded, "fill");
+  EXPECT(entry);
+  if (entry) try_to_launch(entry);
   acme_code_unload(loaded);
 }
 

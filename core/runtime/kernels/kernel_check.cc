@@ -1,58 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/runtime/kernel_check.h"
+#include "stria/runtime/kernels/kernel_check.h"
 
-#include <cstring>
 #include <map>
 #include <utility>
 
 #include "stria/exec/loaded_program.h"
-#include "stria/hal/buffer.h"
 #include "stria/interp/check.h"
 #include "stria/interp/interpret.h"
 #include "stria/rewrite/kernel_alone.h"
 #include "stria/runtime/compilation.h"
 #include "stria/runtime/inside.h"
+#include "stria/runtime/kernels/strided_tensor.h"
 #include "stria/stripe/text/printer.h"
 #include "stria/stripe/walk.h"
 #include "stria/type/scalar.h"
-#include "stria/type/tensor_shape.h"
 
 namespace stria {
 namespace {
-
-// A tensor as the device has it: its bytes, strides included.
-struct Snapshot {
-  std::vector<std::byte> bytes;
-  TensorShape shape;
-};
-
-Result<Snapshot> read_tensor(const exec::PlannedTensor& tensor, const hal::Argument& place) {
-  Snapshot out{std::vector<std::byte>(tensor.bytes), tensor.shape};
-  STRIA_ASSIGN(hal::Mapping mapping, place.buffer.map_read({}, place.offset, tensor.bytes));
-  STRIA_RETURN_IF_ERROR(mapping.ready().wait());
-  if (tensor.bytes > 0) std::memcpy(out.bytes.data(), mapping.data(), tensor.bytes);
-  STRIA_ASSIGN(const hal::Event done, mapping.unmap());
-  STRIA_RETURN_IF_ERROR(done.wait());
-  return out;
-}
-
-interp::TensorArg argument_of(const std::string& name, Snapshot& snapshot) {
-  return {name, snapshot.bytes.data(), snapshot.shape};
-}
-
-Result<HostTensor> dense(const std::string& name, const Snapshot& from) {
-  const std::vector<int64_t> sizes = from.shape.sizes();
-  STRIA_ASSIGN(HostTensor out, HostTensor::create(from.shape.type, sizes, name));
-  std::vector<int64_t> at(sizes.size(), 0);
-  for (int64_t e = 0; e < out.element_count(); ++e) {
-    int64_t offset = 0;
-    for (size_t d = 0; d < at.size(); ++d) offset += at[d] * from.shape.dims[d].stride;
-    store_scalar(from.shape.type, out.data(), e,
-                 load_scalar(from.shape.type, from.bytes.data(), offset));
-    for (size_t d = at.size(); d-- > 0 && ++at[d] == sizes[d];) at[d] = 0;
-  }
-  return out;
-}
 
 Result<HostTensor> dense(const interp::Reference& reference) {
   STRIA_ASSIGN(HostTensor out,
@@ -125,7 +89,9 @@ class KernelSearch {
         STRIA_ASSIGN(const size_t tensor, tensor_named(one.name, section, planned));
         tensors_[one.name] = tensor;
         if (one.dir == stripe::RefDir::out) continue;
-        STRIA_ASSIGN(before_[one.name], read_tensor(plan_.tensors[tensor], step.memory[tensor]));
+        STRIA_ASSIGN(before_[one.name],
+                     read_strided(plan_.tensors[tensor].shape, plan_.tensors[tensor].bytes,
+                                  step.memory[tensor]));
       }
     return Status();
   }
@@ -162,11 +128,13 @@ class KernelSearch {
     auto references = interp::interpret_with_bounds(*alone_, arguments, options);
     if (!references.ok())
       return references.status().with_context(fmt::format("kernel '{}' alone", planned.name));
-    std::map<std::string, Snapshot> after;
+    std::map<std::string, StridedTensor> after;
     std::string worst;
     for (const interp::Reference& reference : *references) {
       const size_t tensor = tensors_.at(reference.name);
-      STRIA_ASSIGN(after[reference.name], read_tensor(plan_.tensors[tensor], step.memory[tensor]));
+      STRIA_ASSIGN(after[reference.name],
+                   read_strided(plan_.tensors[tensor].shape, plan_.tensors[tensor].bytes,
+                                step.memory[tensor]));
       STRIA_ASSIGN(const interp::CheckReport report,
                    interp::compare(argument_of(reference.name, after[reference.name]), reference));
       if (!report.passed() && worst.empty()) worst = report.worst_text;
@@ -197,9 +165,9 @@ class KernelSearch {
   const std::function<void(size_t, size_t)>& progress_;
   const size_t count_;
   size_t done_ = 0;
-  std::optional<stripe::Program> alone_;    // the kernel of this step
-  std::map<std::string, size_t> tensors_;   // of `alone_`: their positions in the plan
-  std::map<std::string, Snapshot> before_;  // what it reads
+  std::optional<stripe::Program> alone_;         // the kernel of this step
+  std::map<std::string, size_t> tensors_;        // of `alone_`: their positions in the plan
+  std::map<std::string, StridedTensor> before_;  // what it reads
   std::optional<WrongKernel> found_;
 };
 
