@@ -6,9 +6,9 @@
 
 namespace stria {
 
-// The member `key` of an object, which is an object or an array; made empty if there is none.
-// `parent[key][other]` makes one, too, but in two steps: where memory ends between them, a value is
-// left that cannot be destroyed.
+// The member `key` of the object `parent`: an object, or an array; an empty one if it was not
+// there. `parent[key][other]` makes one, too, but in two steps: where memory ends between them, a
+// value is left that cannot be destroyed.
 template <typename Json>
 Json& object_at(Json& parent, const std::string& key) {
   Json& child = parent[key];

@@ -50,7 +50,7 @@ bool decides(std::string_view variable, const DriverSurroundings& driver) {
 // In the order of their names.
 std::vector<std::string> files_like(const std::string& pattern) {
   glob_t found{};
-  // A call that ran out of memory has freed what it had found, and says not that it did.
+  // A call that ran out of memory has freed what it had found.
   if (::glob(pattern.c_str(), 0, nullptr, &found) != 0) return {};
   const std::unique_ptr<glob_t, decltype(&::globfree)> owner(&found, ::globfree);
   return {found.gl_pathv, found.gl_pathv + found.gl_pathc};

@@ -113,13 +113,17 @@ class Numbers {
   }
   void operations() {
     for (const ExecutionUnit& unit : model_.executors) {
-      const std::string pointer = executor(unit, "ops_per_cycle");
+      std::string pointer = executor(unit, "ops_per_cycle");
       within(pointer, unit.ops_per_cycle, kMostOpsPerCycle);
       double most = unit.ops_per_cycle;
       for (const auto& [type, rates] : unit.rates) {
-        within(pointer_child(executor(unit, "rates"), std::string(name_of(type))),
-               rates.ops_per_cycle, kMostOpsPerCycle);
-        most = std::max(most, rates.ops_per_cycle);
+        const std::string at = pointer_child(
+            pointer_child(executor(unit, "rates"), std::string(name_of(type))), "ops_per_cycle");
+        within(at, rates.ops_per_cycle, kMostOpsPerCycle);
+        if (rates.ops_per_cycle > most) {
+          most = rates.ops_per_cycle;
+          pointer = at;
+        }
       }
       in_a_second(pointer, most, unit.count, unit.clock_mhz, kMostOpsPerSecond);
     }

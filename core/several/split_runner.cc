@@ -25,6 +25,12 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kKeptLosses = 100;
 
+// Several of them are in one message.
+std::string line_of(const std::string& device, RunStage stage, const Status& why) {
+  constexpr size_t kMaxLine = 400;
+  return cut_text(what_happened(device, stage, why), kMaxLine);
+}
+
 }  // namespace
 
 struct [[gnu::visibility("hidden")]] SplitRunner::State {
@@ -197,7 +203,7 @@ void SplitRunner::State::tell(const Failure& failure, const std::set<size_t>& tr
   out.device = names[failure.slot];
   out.stage = failure.stage;
   out.why = failure.why;
-  out.text = what_happened(out.device, out.stage, out.why);
+  out.text = line_of(out.device, out.stage, out.why);
   if (!left.empty()) out.text += "; going on with " + join(out.left, ", ");
   {
     const Clock::time_point at = now();
@@ -219,7 +225,7 @@ Status SplitRunner::State::nothing_left() const {
   for (size_t n = 0; n < slots.size(); ++n) {
     const Failure& last = slots[n].last;
     if (last.why.code() != code) code = StatusCode::unavailable;
-    text += "\n  " + what_happened(names[n], last.stage, last.why);
+    text += "\n  " + line_of(names[n], last.stage, last.why);
   }
   return Status(code, std::move(text));
 }

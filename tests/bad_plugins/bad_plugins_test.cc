@@ -119,7 +119,7 @@ std::vector<Kind> manifest_kinds() {
       spoilt("manifest_too_large", Step::manifest, StatusCode::invalid_argument, "1048576 bytes",
              [](const fs::path& at) { put(at / "plugin.json", std::string(2 << 20, ' ')); }),
       manifest("manifest_without_library", Step::manifest, StatusCode::not_found,
-               "the library 'libother.so' is not in '",
+               ", 'libbad.so' is: \"library\" in the manifest says which one is meant",
                text([](auto& m) { m.library = "libother.so"; })),
       spoilt("library_is_a_folder", Step::manifest, StatusCode::not_found,
              "'libbad.so' is not a file there",

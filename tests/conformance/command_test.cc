@@ -88,7 +88,6 @@ TEST_F(ConformCommand, WhatIsNoPluginIsOneError) {
   }
 }
 
-// Nothing to judge is no pass.
 // The bar that other verbs show, on a terminal alone.
 TEST_F(ConformCommand, OnATerminalABarSaysHowFarItIs) {
   const std::string directory = make("");
@@ -111,6 +110,7 @@ TEST_F(ConformCommand, OnATerminalABarSaysHowFarItIs) {
   EXPECT_THAT(ended.out, HasSubstr("no verdict"));
 }
 
+// Nothing to judge is no pass.
 TEST_F(ConformCommand, NoDeviceIsAVerdictAndNoPass) {
   for (const char* misdeed : {"devices none", "devices without_reason"}) {
     const Ended ended = conform(make(misdeed) + " --level 1 --json");

@@ -105,8 +105,28 @@ TEST_F(CheckKernelsTest, StripeRunsAsItStands) {
     EXPECT_EQ(bad.code, code) << more << bad.err;
     EXPECT_THAT(bad.err, HasSubstr(said)) << more;
   }
+  // A run reads no file that it writes, and knows before it where nothing can be written.
+  const std::string files = device + " --input B=random:2 --input A=";
+  EXPECT_EQ(
+      folder_.stria(words(device + " --input A=random:1 --input B=random:2 --output R=a.npy")).code,
+      0);
+  const std::string before = folder_.read("a.npy");
+  const Ended same = folder_.stria(words(files + "a.npy --output R=./a.npy"));
+  EXPECT_EQ(same.code, 2);
+  EXPECT_THAT(same.err, HasSubstr("is the same file as --input A"));
+  EXPECT_EQ(folder_.read("a.npy"), before);
+  const Ended nowhere = folder_.stria(words(files + "random:1 --output R=nowhere/r.npy"));
+  EXPECT_EQ(nowhere.code, 1);
+  EXPECT_THAT(nowhere.err, HasSubstr("nowhere"));
+  const Ended gone = folder_.stria(words(files + "random:1 --input-dir nowhere"));
+  EXPECT_EQ(gone.code, 1);
+  EXPECT_THAT(gone.err, HasSubstr("--input-dir: there is no folder 'nowhere'"));
   // Units that the device does not have are named; so is what is no Stripe.
-  EXPECT_EQ(folder_.stria(words("run nowhere.stripe --device llvm_cpu")).code, 1);
+  ASSERT_EQ(folder_.stria(words("compile p.tile --device sim -o s.stripe" + shapes)).code, 0);
+  const Ended lacks =
+      folder_.stria(words("run s.stripe --device llvm_cpu --input A=random:1 --input B=random:2"));
+  EXPECT_EQ(lacks.code, 1);
+  EXPECT_THAT(lacks.err, HasSubstr("the hardware model has no unit 'SRAM'"));
   folder_.write("q.stripe", "stripe 1.0\n0: #program block [] (\n) {\n  oops\n}\n");
   const Ended none = folder_.stria(words("run q.stripe --device llvm_cpu"));
   EXPECT_EQ(none.code, 1);

@@ -612,6 +612,29 @@ TEST_F(Sim, SaysWhatIsWrongWithACommandLine) {
   EXPECT_THAT(folder_.stria(words("sim product.tile --shape A=64,32:i8")).err, HasSubstr("needs"));
 }
 
+// What was found for some kernels holds for others that are alike but for what stands behind them.
+TEST_F(Sim, NamesOfIndicesChangeNoMapping) {
+  const auto cycles_with = [&](const std::string& index) {
+    folder_.write("layers.tile",
+                  "function (X1[B, I], W1[I, H], V1[H, O], D1[O], X2[B, I], W2[I, H], V2[H, O]) ->"
+                  " (Y1, Y2) {\n"
+                  "  S1[b, h : B, H] = +(X1[b, i] * W1[i, h]);\n  T1 = max(S1, 0);\n"
+                  "  R1[b, o : B, O] = +(T1[b, h] * V1[h, o]);\n  Y1 = max(R1 + D1, 0);\n"
+                  "  S2[b, h : B, H] = +(X2[b, " +
+                      index + "] * W2[" + index +
+                      ", h]);\n  T2 = max(S2, 0);\n"
+                      "  R2[b, o : B, O] = +(T2[b, h] * V2[h, o]);\n  Y2[o : O] = +(R2[b, o]);\n}");
+    const Ended ended = folder_.stria(
+        words("sim layers.tile --timing-only --report r --hw " STRIA_SOURCE_DIR
+              "/hwmodels/templates/eyeriss_like.json --shape X1=64,96:i8 --shape W1=96,16:i8 "
+              "--shape V1=16,16:i8 --shape D1=16:i32 --shape X2=64,96:i8 --shape W2=96,16:i8 "
+              "--shape V2=16,16:i8"));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return json::parse(folder_.read("r/report.json"))["parts"][0]["cycles"].get<uint64_t>();
+  };
+  EXPECT_EQ(cycles_with("i"), cycles_with("q"));
+}
+
 // The machine's need, the mapping's, and the time; and what is proven of the tiles.
 TEST_F(Sim, SaysWhatAnyMappingNeeds) {
   // Tiles are searched of kernels that are in no chain.

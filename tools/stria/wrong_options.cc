@@ -35,7 +35,8 @@ std::string unexpected_word(const CLI::App& app, int count, const char* const* a
     if (word.rfind("--", 0) != 0 || word == "--" || next.empty() || next[0] == '-') continue;
     const CLI::Option* flag = app.get_option_no_throw(word);
     if (flag == nullptr || flag->get_items_expected_max() > 0) continue;
-    if (word == "--json") return print_to_file_hint(next);
+    if (word == "--json" && (next == left[0] || next.ends_with(".json")))
+      return print_to_file_hint(next);
     if (next == left[0])
       return fmt::format("{} takes no value: what is '{}'?", word, shown_name(next));
   }

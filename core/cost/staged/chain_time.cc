@@ -522,11 +522,10 @@ class Chain {
         const double period = std::max(least_period, one / static_cast<double>(step_depth));
         const double loop = one + (steps - 1) * period,
                      all = in.in_a_row + loop + after + out.in_a_row;
-        const double outer_period = std::max({working, moving,
-                                              two        ? loop
-                                              : in_steps ? 0
-                                                         : in_turn,
-                                              all / static_cast<double>(depth)});
+        // Steps add to a sum of their point; the last kernel may add to one of all points.
+        const double outer_in_turn = two ? loop : adds(cut) ? run_.last : in_steps ? 0 : in_turn;
+        const double outer_period =
+            std::max({working, moving, outer_in_turn, all / static_cast<double>(depth)});
         const double cycles = whole_in.in_a_row / rates.movers + whole_out.in_a_row / rates.movers +
                               all + (outer_points - 1) * outer_period;
         if (cycles >= best_.cycles) continue;

@@ -23,8 +23,14 @@ constexpr size_t kMaxBytes = 1 << 20;
 constexpr int kSchema = 1;
 using At = PlacedTexts::At;
 
-// A value as a message shows it.
-std::string shown_value(const Json& value) { return shown_name(value.dump(), kMaxNameBytes); }
+// A value as a message shows it. What is nested may be so deep that showing it ends the stack.
+std::string shown_value(const Json& value) {
+  const bool nested =
+      value.is_structured() && std::any_of(value.begin(), value.end(),
+                                           [](const Json& inner) { return inner.is_structured(); });
+  return nested ? std::string("a nested ") + value.type_name()
+                : shown_name(value.dump(), kMaxNameBytes);
+}
 
 // Reads one JSON object; every error names the file, the line and the JSON path.
 class Reader {
@@ -68,11 +74,11 @@ class Reader {
   Status check_name(std::string_view value, const std::string& pointer,
                     At where = At::value) const {
     if (value.size() <= kMaxNameBytes && shown_name(value) == value) return Status();
-    return fail(
-        pointer,
-        fmt::format("must be a text of at most {} bytes without control characters, this has {}",
-                    kMaxNameBytes, value.size()),
-        where);
+    return fail(pointer,
+                fmt::format("must be a text of at most {} bytes without control characters, this "
+                            "has {}: '{}'",
+                            kMaxNameBytes, value.size(), shown_name(value, 40)),
+                where);
   }
   Result<bool> boolean(const char* key, bool otherwise) const {
     const Json* value = find(key);
@@ -227,6 +233,17 @@ Status read_driver(const Reader& top, const PlacedText& text, Manifest& manifest
   return read_texts(reader, "files", "a list of absolute paths", is_path, manifest.driver.files);
 }
 
+// What there is in place of a library that is not there: it was built under another name, or not.
+std::string what_lies_beside(const fs::path& library) {
+  std::error_code error;
+  std::vector<std::string> others;
+  for (const auto& entry : fs::directory_iterator(library.parent_path(), error))
+    if (entry.path().extension() == ".so") others.push_back(shown_path(entry.path().filename()));
+  if (others.empty()) return ": the plugin is not built there";
+  std::sort(others.begin(), others.end());
+  return fmt::format(", '{}' is: \"library\" in the manifest says which one is meant", others[0]);
+}
+
 }  // namespace
 
 std::string to_string(const VersionRange& range) {
@@ -318,8 +335,8 @@ Result<Manifest> read_manifest(const fs::path& directory) {
   const Status library = check_inside(directory, manifest.library, who);
   if (library.code() == StatusCode::not_found &&
       !fs::exists(fs::symlink_status(directory / manifest.library, error)))
-    return not_found("{}: the library '{}' is not in '{}': the plugin is not built there", who,
-                     shown_path(manifest.library), shown_path(directory));
+    return not_found("{}: the library '{}' is not in '{}'{}", who, shown_path(manifest.library),
+                     shown_path(directory), what_lies_beside(directory / manifest.library));
   STRIA_RETURN_IF_ERROR(library);
   for (const DeviceKind& kind : manifest.devices)
     for (const fs::path& file : {kind.hw, kind.pipeline})

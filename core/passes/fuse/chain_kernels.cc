@@ -89,7 +89,7 @@ class Chainer {
   }
 
  private:
-  // A kernel by itself. Those that differ in names alone are one.
+  // A kernel by itself. Those that differ in names of tensors alone are one.
   struct Alone {
     Block form;
     bool product = false;
@@ -102,6 +102,11 @@ class Chainer {
     std::vector<std::vector<std::string>> common;
     std::vector<std::pair<std::pair<size_t, size_t>, bool>> tensors;  // first view, inside
     bool operator==(const KnownRow&) const = default;
+  };
+  struct FoundRow {
+    KnownRow row;
+    double below = 0;                         // of what takes less
+    std::optional<cost::ChainChoice> choice;  // the best one
   };
 
   bool is_product(const Block& block) const { return block.tags.has_all(options_.products); }
@@ -400,10 +405,15 @@ class Chainer {
         key.tensors.emplace_back(at->second, tensor != tensors.end() && tensor->second.inside);
       }
     }
-    for (const auto& [known, choice] : rows_)
-      if (known == key) return choice;
-    return rows_.emplace_back(std::move(key), cost::best_chain(kernels, row.ranges, tensors, below))
-        .second;
+    // What was found is the best. That nothing is below one number says nothing of a larger one.
+    auto at = std::find_if(rows_.begin(), rows_.end(),
+                           [&](const FoundRow& found) { return found.row == key; });
+    if (at == rows_.end()) at = rows_.insert(at, FoundRow{std::move(key), -1, std::nullopt});
+    if (!at->choice && below > at->below) {
+      at->choice = cost::best_chain(kernels, row.ranges, tensors, below);
+      at->below = below;
+    }
+    return at->choice;
   }
 
   // The cost of all kernels without the chain; a rough one, if that is below `together` already. A
@@ -521,7 +531,7 @@ class Chainer {
   std::vector<size_t> known_at_;  // by statement: position in `alone_`
   std::vector<Alone> alone_;
   std::unordered_multimap<size_t, size_t> by_hash_;
-  std::deque<std::pair<KnownRow, std::optional<cost::ChainChoice>>> rows_;
+  std::deque<FoundRow> rows_;
 };
 
 Result<std::vector<cost::ChainWay>> ways_on(const ChainKernelsOptions& options,

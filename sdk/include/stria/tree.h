@@ -9,8 +9,8 @@
 //   loops but FOR and ELEMENT_LOOP.
 // * Every expression has a type: an element type and a number of lanes (1: a scalar). Operands of
 //   an operation have its type, except where a kind says otherwise. Nothing converts silently.
-// * Types are STRIA_BOOL to STRIA_FP64. fp16 and bf16 are only loaded, stored, converted, and taken
-//   as bits; arithmetic on them stands in the tree as arithmetic in fp32 between conversions.
+// * Types are STRIA_BOOL to STRIA_FP64. fp16 and bf16 are only constants, loaded, stored, converted
+//   and taken as bits; arithmetic on them is arithmetic in fp32 between conversions.
 // * bool is a truth value in expressions, and one byte, 0 or 1, in memory.
 // * Integers wrap, except where `exact` says that they never do. No divisor is 0, no MIN is divided
 //   by -1, and shift counts are not negative and below the width: guards stand in the tree.

@@ -50,6 +50,17 @@ TEST(Manifest, ReadsEveryKey) {
   EXPECT_EQ(manifest->sha256.size(), 1u);
 }
 
+// A value that is nested as deep as a file may be is not shown, nor is the stack too small for it.
+TEST(Manifest, ValuesOfAnyDepthAreNamed) {
+  const std::string open(400'000, '['), close(400'000, ']');
+  for (const char* key : {"schema", "id", "abi", "devices", "unloadable", "sha256"}) {
+    const auto manifest =
+        parse_manifest("{\"" + std::string(key) + "\": " + open + close + "}", "plugin.json");
+    ASSERT_FALSE(manifest.ok()) << key;
+    EXPECT_LT(manifest.status().message().size(), 4096u) << key;
+  }
+}
+
 struct Bad {
   const char* name;
   std::string text;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The example of sdk/guide/trees.md, which shows all that follows as it is.
+#include <cstdio>
 #include <string>
 
 #include "stria/sdk/reader.h"
@@ -51,19 +52,21 @@ class Lines {
     if (e.lanes > 1) refused_ = true;  // asked for with stria_tree_options::most_lanes
     if (e.kind == STRIA_TREE_VARIABLE) return variable(e.variable);
     if (e.kind == STRIA_TREE_CONSTANT)
-      return e.type < STRIA_FP16 ? std::to_string(e.integer) : std::to_string(e.number);
+      return e.type < STRIA_FP16 ? std::to_string(e.integer) : exact(e.number);
     std::string name;
     if (e.kind == STRIA_TREE_OPERATION)
       name = sdk::text_of(stria_reader_operation_name(e.operation));
     if (e.kind == STRIA_TREE_CONVERT) name = "convert";
     if (e.kind == STRIA_TREE_CALL) name = "call " + std::string(sdk::text_of(e.function));
     if (name.empty()) refused_ = true;
-    std::string operands;
-    for (const stria_tree_expression& one : sdk::operands(e))
+    std::string types = type_of(e), operands;
+    for (const stria_tree_expression& one : sdk::operands(e)) {
+      // A comparison is of the type that it compares; a conversion is from one to another.
+      if (operands.empty() && one.type != e.type) types += "." + type_of(one);
       operands += (operands.empty() ? " " : ", ") + value(one);
+    }
     const std::string out = "t" + std::to_string(temporaries_++);
-    line(out + " = " + name + "." + std::string(sdk::text_of(stria_reader_type_name(e.type))) +
-         operands);
+    line(out + " = " + name + "." + types + operands);
     return out;
   }
 
@@ -77,6 +80,14 @@ class Lines {
     return out + " + " + std::to_string(place.constant) + "]";
   }
 
+  static std::string type_of(const stria_tree_expression& e) {
+    return std::string(sdk::text_of(stria_reader_type_name(e.type)));
+  }
+  static std::string exact(double number) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.17g", number);
+    return text;
+  }
   std::string variable(int32_t number) const { return "v" + std::to_string(number); }
   void line(const std::string& text) { text_ += "  " + text + "\n"; }
 

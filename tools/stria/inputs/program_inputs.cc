@@ -104,6 +104,18 @@ std::vector<NamedFile> files_of(const GivenInputs& given) {
   return files;
 }
 
+Outcome check_run_files(const std::string& program, const GivenInputs& given,
+                        const std::vector<NamedValue>& outputs, const std::string& labels) {
+  std::vector<NamedFile> read = files_of(given), written;
+  read.push_back({"PROG", program});
+  if (!labels.empty()) read.push_back({"--labels", labels});
+  for (const NamedValue& output : outputs) {
+    STRIA_FAIL_IF_ERROR(ExitCode::usage, check_tensor_path(output.value).with_context("--output"));
+    written.push_back({"--output " + output.name, output.value});
+  }
+  return check_files_differ(written, read);
+}
+
 void add_sources_of_folder(const std::vector<std::string>& names, GivenInputs& given) {
   if (given.folder.empty()) return;
   const std::vector<std::string> known = given.source_names();
@@ -119,11 +131,17 @@ void add_sources_of_folder(const std::vector<std::string>& names, GivenInputs& g
   }
 }
 
-Outcome read_program(const std::string& path, const std::string& function, GivenInputs& given,
-                     Wanted wanted, Program& program, ReadInputs& in) {
-  if (!given.folder.empty() && !std::filesystem::is_directory(given.folder))
+Outcome check_input_folder(const GivenInputs& given) {
+  std::error_code ignored;
+  if (!given.folder.empty() && !std::filesystem::is_directory(given.folder, ignored))
     return Outcome(ExitCode::program,
                    not_found("--input-dir: there is no folder '{}'", shown_name(given.folder)));
+  return Outcome();
+}
+
+Outcome read_program(const std::string& path, const std::string& function, GivenInputs& given,
+                     Wanted wanted, Program& program, ReadInputs& in) {
+  STRIA_FAIL_IF(check_input_folder(given));
   if (is_onnx(path) && function.empty()) return read_onnx(path, given, wanted, program, in);
   STRIA_OR_FAIL(program, ExitCode::program, Program::read(path, function));
   std::vector<std::string> names;

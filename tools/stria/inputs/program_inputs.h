@@ -36,10 +36,16 @@ struct GivenInputs {
 };
 // ExitCode::usage material: invalid_argument for what is malformed.
 Result<GivenInputs> parse_inputs(const InputTexts& texts);
+// ExitCode::program if the folder is not there.
+Outcome check_input_folder(const GivenInputs& given);
 // Gives each of these inputs that has no source its file in the folder, if there is one.
 void add_sources_of_folder(const std::vector<std::string>& names, GivenInputs& given);
 // The files that sources name.
 std::vector<NamedFile> files_of(const GivenInputs& given);
+// ExitCode::usage if an output of a run has no path for a tensor, or if it is the same file as
+// another one or as one that is read. `labels`: a file, or empty.
+Outcome check_run_files(const std::string& program, const GivenInputs& given,
+                        const std::vector<NamedValue>& outputs, const std::string& labels = "");
 
 struct ReadInputs {
   std::vector<HostTensor> tensors;  // one per input, if none is missing

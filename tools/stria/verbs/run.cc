@@ -57,17 +57,9 @@ Outcome parse_request(const RunOptions& options, Request& request) {
   request.program = options.program;
   STRIA_OR_FAIL(request.outputs, ExitCode::usage,
                 parse_named_values("--output", options.outputs, false));
-  std::vector<NamedFile> read = files_of(request.given), written;
-  read.push_back({"PROG", options.program});
-  for (const NamedValue& output : request.outputs) {
-    STRIA_FAIL_IF_ERROR(ExitCode::usage, check_tensor_path(output.value).with_context("--output"));
-    written.push_back({"--output " + output.name, output.value});
-  }
-  STRIA_FAIL_IF(check_files_differ(written, read));
+  STRIA_FAIL_IF(check_run_files(options.program, request.given, request.outputs, options.labels));
   STRIA_OR_FAIL(request.check, ExitCode::usage, parse_check(options.check));
   if (!options.labels.empty()) {
-    read.push_back({"--labels", options.labels});
-    STRIA_FAIL_IF(check_files_differ(written, read));
     STRIA_OR_FAIL(request.labels, ExitCode::program, read_labels(options.labels));
   }
   return Outcome();

@@ -63,9 +63,9 @@ Outcome check_name(const std::string& file, const char* option, const char* what
                                             names.empty() ? "none" : join(names, ", ")));
 }
 
-Outcome read_tensors(const RunOptions& options, const StripeProgram& program,
+Outcome read_tensors(const RunOptions& options, GivenInputs given, const StripeProgram& program,
                      std::vector<HostTensor>& out) {
-  STRIA_OR_FAIL(GivenInputs given, ExitCode::usage, parse_inputs(options.in));
+  STRIA_FAIL_IF(check_input_folder(given));
   const std::vector<std::string> names = names_of(program.inputs);
   for (const NamedSource& one : given.sources)
     STRIA_FAIL_IF(check_name(options.program, "--input", "input", one.name, names));
@@ -97,8 +97,8 @@ Outcome read_tensors(const RunOptions& options, const StripeProgram& program,
   return Outcome();
 }
 
-Outcome report(const std::vector<NamedValue>& wanted, const StripeProgram& program,
-               const StripeRun& ran) {
+Outcome report_run(const std::vector<NamedValue>& wanted, const StripeProgram& program,
+                   const StripeRun& ran) {
   std::string wrong;
   for (const OutputCheck& check : ran.checks) {
     std::printf("%s\n", describe_check(check).c_str());
@@ -130,19 +130,24 @@ bool is_stripe(const std::string& path) { return path.ends_with(kEnding); }
 
 Outcome run_stripe_file(const RunOptions& options, FailureRecorder& recorder) {
   STRIA_FAIL_IF(check_options(options));
+  STRIA_OR_FAIL(GivenInputs given, ExitCode::usage, parse_inputs(options.in));
   STRIA_OR_FAIL(const std::vector<NamedValue> outputs, ExitCode::usage,
                 parse_named_values("--output", options.outputs, false));
+  STRIA_FAIL_IF(check_run_files(options.program, given, outputs));
   STRIA_OR_FAIL(const CheckRequest check, ExitCode::usage, parse_check(options.check));
   STRIA_OR_FAIL(const SourceText file, ExitCode::program,
                 read_source(options.program, kMaxStripeBytes));
   STRIA_OR_FAIL(const StripeProgram program, ExitCode::program, read_stripe_program(file));
+  const std::vector<std::string> names = names_of(program.outputs);
   for (const NamedValue& output : outputs) {
-    STRIA_FAIL_IF_ERROR(ExitCode::usage, check_tensor_path(output.value).with_context("--output"));
-    STRIA_FAIL_IF(
-        check_name(options.program, "--output", "output", output.name, names_of(program.outputs)));
+    STRIA_FAIL_IF(check_name(options.program, "--output", "output", output.name, names));
+    const auto at = std::find(names.begin(), names.end(), output.name);
+    const TensorShape& shape = program.outputs[static_cast<size_t>(at - names.begin())].shape;
+    STRIA_FAIL_IF_ERROR(ExitCode::program, check_writable(output.value, shape.type, shape.sizes())
+                                               .with_context("--output " + output.name));
   }
   std::vector<HostTensor> inputs;
-  STRIA_FAIL_IF(read_tensors(options, program, inputs));
+  STRIA_FAIL_IF(read_tensors(options, std::move(given), program, inputs));
   Device device;
   STRIA_FAIL_IF(open_device(options.device, device, options.time_limit_s, options.threads));
   CompileOptions how;
@@ -154,10 +159,14 @@ Outcome run_stripe_file(const RunOptions& options, FailureRecorder& recorder) {
     Progress progress("running on " + device.name());
     std::optional<StripeCheck> compared;
     if (check.wanted) compared = StripeCheck{check.sample};
-    STRIA_OR_FAIL(ran, ExitCode::device, run_stripe(device, program, inputs, how, compared));
+    auto result = run_stripe(device, program, inputs, how, compared);
+    // What the device's model does not have is a fault of the file.
+    if (result.status().code() == StatusCode::invalid_argument)
+      return Outcome(ExitCode::program, result.status());
+    STRIA_OR_FAIL(ran, ExitCode::device, std::move(result));
   }
   STRIA_FAIL_IF(check_process());
-  return report(outputs, program, ran);
+  return report_run(outputs, program, ran);
 }
 
 std::string command_of(const WrongKernel& wrong, const std::string& folder,

@@ -20,7 +20,7 @@ acme_result acme_copy_by_host(const acme_memory* from, uint64_t from_offset, acm
 
 acme_result acme_fill_by_host(acme_memory* to, uint64_t offset, uint64_t bytes, const void* pattern,
                               uint64_t pattern_bytes) {
-  unsigned char piece[kPieceBytes];  // a whole number of patterns: they have 1 to 16 bytes
+  unsigned char piece[kPieceBytes];  // a whole number of patterns: they have 1, 2, 4, 8 or 16 bytes
   const uint64_t filled = bytes < kPieceBytes ? bytes : kPieceBytes;
   for (uint64_t at = 0; at < filled; at += pattern_bytes)
     memcpy(piece + at, pattern, (size_t)pattern_bytes);

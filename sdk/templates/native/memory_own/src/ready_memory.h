@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // For a driver that has no copy within the device, or no fill: both by way of the host, in pieces.
+// Patterns have 1, 2, 4, 8 or 16 bytes.
 // Made of acme_memory_read and acme_memory_write; vendor_memory.c may call them, or not.
 #ifndef ACME_READY_MEMORY_H
 #define ACME_READY_MEMORY_H

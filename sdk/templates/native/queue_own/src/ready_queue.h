@@ -16,7 +16,7 @@ typedef struct acme_ready_queue acme_ready_queue;
 acme_result acme_ready_queue_create(void* native, acme_ready_queue** queue);
 // run(state) once, after all that was pushed before. From any thread, a job's too.
 acme_result acme_ready_queue_push(acme_ready_queue* queue, void (*run)(void* state), void* state);
-// Ends when all that was pushed has been done. NULL is fine.
+// Ends when all that was pushed has been done. NULL is fine. Not called by a job.
 void acme_ready_queue_destroy(acme_ready_queue* queue);
 // Of the queue whose job calls; NULL on any other thread.
 void* acme_ready_queue_native(void);
