@@ -131,6 +131,44 @@ Finding chain(Subject& subject, size_t length) {
   return run(subject, batch);
 }
 
+// What is read first is written last: a launch that does not wait reads what was there before, also
+// where launches go through their elements at the same pace.
+Finding reads_ahead(Subject& subject) {
+  constexpr int64_t kCount = 1 << 16, kAhead = kCount / 2;
+  constexpr DataType kType = DataType::i32;
+  STRIA_ASSIGN(const Sums sums, Sums::make(subject, kType, kCount));
+  const DeviceWork work(subject);
+  const Bytes a = sum_operand(kType, kCount, 1, 0), b = sum_operand(kType, kCount, 2, 0),
+              before = sum_operand(kType, kCount + kAhead, 3, 0);
+  STRIA_ASSIGN(const Buffer of_a, work.buffer(a));
+  STRIA_ASSIGN(const Buffer of_b, work.buffer(b));
+  STRIA_ASSIGN(const Buffer between, work.buffer(before));
+  STRIA_ASSIGN(const Buffer result, work.buffer(a));
+  Launches launches;
+  STRIA_RETURN_IF_ERROR(
+      launches.add(subject, sums.built,
+                   {{"A", {of_a.get(), 0}}, {"B", {of_b.get(), 0}}, {"R", {between.get(), 0}}}));
+  std::vector<uint32_t> first(launches.count());
+  for (uint32_t n = 0; n < first.size(); ++n) first[n] = n;
+  STRIA_RETURN_IF_ERROR(launches.add(
+      subject, sums.built,
+      {{"A", {between.get(), kAhead * 4}}, {"B", {of_b.get(), 0}}, {"R", {result.get(), 0}}},
+      first));
+  STRIA_ASSIGN(const Event done, submit(subject, sums.built.executor, launches, {}));
+  STRIA_RETURN_IF_ERROR(work.wait(done));
+  Bytes wanted(a.size());
+  const auto at = [&](const Bytes& bytes, int64_t i) {
+    return load_scalar(kType, bytes.data(), i).i;
+  };
+  for (int64_t i = 0; i < kCount; ++i) {
+    const int64_t from = i + kAhead;
+    const int64_t read = from < kCount ? wrap_to(kType, at(a, from) + at(b, from))
+                                       : static_cast<int64_t>(at(before, from));
+    store_scalar(kType, wanted.data(), i, Scalar::of_int(kType, wrap_to(kType, read + at(b, i))));
+  }
+  return work.holds(result, wanted, "what a launch made of the end of what one before it wrote");
+}
+
 Finding diamond(Subject& subject) {
   STRIA_ASSIGN(Batch batch, Batch::make(subject, 6));
   STRIA_RETURN_IF_ERROR(batch.add(subject, 2, 0, 1));
@@ -163,9 +201,10 @@ Finding fan_in(Subject& subject) {
   return run(subject, batch);
 }
 
-// What is written again waits for those that read it.
+// What is written again waits for those that read it. They take a while, so that a launch that does
+// not wait overtakes one that does, even where launches run one after the other.
 Finding write_after_read(Subject& subject) {
-  STRIA_ASSIGN(Batch batch, Batch::make(subject, 8));
+  STRIA_ASSIGN(Batch batch, Batch::make(subject, 8, 1 << 15));
   for (size_t n = 0; n < 5; ++n) STRIA_RETURN_IF_ERROR(batch.add(subject, 3 + n, 0, 1));
   STRIA_RETURN_IF_ERROR(batch.add(subject, 0, 1, 2, {0, 1, 2, 3, 4}));
   STRIA_RETURN_IF_ERROR(batch.add(subject, 2, 0, 1, {5}));
@@ -370,6 +409,7 @@ void add_batch_cases(CaseMaker& maker) {
     add_executable_case(maker, fmt::format("submit.chain_of_{}", length),
                         length == 9 ? Level::right : Level::robust, kBatch,
                         [length](Subject& subject) { return chain(subject, length); });
+  add_executable_case(maker, "submit.reads_ahead", Level::right, kBatch, reads_ahead);
   add_executable_case(maker, "submit.duration", Level::robust, kBatch, duration);
   add_executable_case(maker, "submit.diamond", Level::right, kBatch, diamond);
   add_executable_case(maker, "submit.fan_in", Level::robust, kBatch, fan_in);
