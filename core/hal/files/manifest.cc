@@ -237,8 +237,10 @@ Status read_driver(const Reader& top, const PlacedText& text, Manifest& manifest
 std::string what_lies_beside(const fs::path& library) {
   std::error_code error;
   std::vector<std::string> others;
-  for (const auto& entry : fs::directory_iterator(library.parent_path(), error))
-    if (entry.path().extension() == ".so") others.push_back(shown_path(entry.path().filename()));
+  // What cannot be listed has nothing to show.
+  for (fs::directory_iterator at(library.parent_path(), error), end; !error && at != end;
+       at.increment(error))
+    if (at->path().extension() == ".so") others.push_back(shown_path(at->path().filename()));
   if (others.empty()) return ": the plugin is not built there";
   std::sort(others.begin(), others.end());
   return fmt::format(", '{}' is: \"library\" in the manifest says which one is meant", others[0]);

@@ -44,8 +44,7 @@ std::atomic<int> stop_signal{0};
 constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 void take_stop_signals() {
-  struct sigaction action {
-  }, before{};
+  struct sigaction action{}, before{};
   action.sa_handler = [](int number) {
     stop_signal = number;
     stop = true;
