@@ -331,6 +331,7 @@ Result<HardwareModel> load_hardware_model(const SourceText& file, const Template
   STRIA_RETURN_IF_ERROR(fill_energies(file, texts, model, merged, model.origins_));
   write_sources(model.origins_, merged);
   model.merged_ = std::make_shared<const json>(std::move(merged));
+  model.file_ = file.name;
   return model;
 }
 

@@ -275,6 +275,8 @@ class HardwareModel {
 
   // The merged model as JSON: what pipelines see as `hw`. Each number's source stands beside it.
   const nlohmann::json& merged() const { return *merged_; }
+  // The file that it was read from, as it was named; "" for one that was made.
+  const std::string& file() const { return file_; }
   // The origin of each text, number and list, by JSON pointer.
   const std::map<std::string, FieldOrigin>& origins() const { return origins_; }
   // Pointers of the numbers that have no `source`, sorted.
@@ -292,6 +294,7 @@ class HardwareModel {
                                                    std::string_view,
                                                    const std::vector<SourceText>&);
   std::shared_ptr<const nlohmann::json> merged_;
+  std::string file_;
   std::map<std::string, FieldOrigin> origins_;
 };
 

@@ -297,6 +297,17 @@ class PipelineParser {
   Reading reading_;
 };
 
+// What `hw` is, where a failure names a part of it that is not there: the pipeline and the model can
+// have the same name.
+std::string note_of_model(const Status& failure, const HardwareModel& model) {
+  if (failure.message().find("'hw.") == std::string::npos &&
+      failure.message().find("'hw[") == std::string::npos)
+    return "";
+  const std::string file = model.file().empty() ? "" : ", " + model.file();
+  return fmt::format("{}note: 'hw' is the hardware model{}\n",
+                     failure.message().ends_with('\n') ? "" : "\n", file);
+}
+
 }  // namespace
 
 Result<Pipeline> parse_pipeline(const PipelineSource& source, const TemplateSettings& settings,
@@ -308,7 +319,9 @@ Result<Pipeline> parse_pipeline(const PipelineSource& source, const TemplateSett
   values["machine"] = roles_json(roles_of(model));
   const json shared = {
       {"hw", values["hw"]}, {"machine", values["machine"]}, {"tune", values["tune"]}};
-  return PipelineParser(source, shared, registry).parse(values);
+  Result<Pipeline> out = PipelineParser(source, shared, registry).parse(values);
+  if (out.ok()) return out;
+  return Status(out.status().code(), out.status().message() + note_of_model(out.status(), model));
 }
 
 }  // namespace stria

@@ -22,7 +22,8 @@
 
 namespace stria {
 
-DeviceInfo public_info(const hal::DeviceInfo& info, std::string plugin, std::string selector) {
+DeviceInfo public_info(const hal::DeviceInfo& info, std::string plugin, std::string selector,
+                       const std::filesystem::path& folder) {
   DeviceInfo out;
   out.selector = std::move(selector);
   out.plugin = std::move(plugin);
@@ -33,6 +34,7 @@ DeviceInfo public_info(const hal::DeviceInfo& info, std::string plugin, std::str
   out.available = info.available;
   out.reason = info.reason;
   out.memory_bytes = info.memory_bytes;
+  out.folder = folder.string();
   return out;
 }
 
@@ -46,7 +48,7 @@ Result<Device> Inside::open(const hal::Plugin& plugin, std::string_view device_i
   const hal::DeviceInfo& info = state->device.info();
   state->name = plugin.id() + ":" + info.id;
   if (selector.empty()) selector = state->name;
-  state->info = public_info(info, plugin.id(), std::move(selector));
+  state->info = public_info(info, plugin.id(), std::move(selector), plugin.directory());
   STRIA_ASSIGN(const SourceText hw_text, plugin.read_hw_model(info.kind));
   STRIA_ASSIGN(const std::vector<SourceText> overlay_files,
                hw_overlays(plugin.directory(), plugin.id(), info.name, overlays));

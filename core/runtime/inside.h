@@ -35,7 +35,9 @@
 
 namespace stria {
 
-DeviceInfo public_info(const hal::DeviceInfo& info, std::string plugin, std::string selector);
+// `folder`: of the plugin's files.
+DeviceInfo public_info(const hal::DeviceInfo& info, std::string plugin, std::string selector,
+                       const std::filesystem::path& folder);
 
 // Between a ProgramRunner and its work.
 struct RunnerNotes {

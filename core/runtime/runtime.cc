@@ -55,7 +55,8 @@ namespace {
 
 KnownDevice listed(const hal::PluginRecord& record, size_t position) {
   KnownDevice out;
-  out.facts.info = public_info(record.devices[position], record.id, name_of(record, position));
+  out.facts.info =
+      public_info(record.devices[position], record.id, name_of(record, position), record.directory);
   out.facts.number = static_cast<uint32_t>(position);
   return out;
 }
@@ -263,7 +264,8 @@ std::vector<DeviceInfo> Runtime::devices() const {
   std::vector<DeviceInfo> out;
   for (const hal::PluginRecord& record : state_->records())
     for (size_t i = 0; i < record.devices.size(); ++i)
-      out.push_back(public_info(record.devices[i], record.id, name_of(record, i)));
+      out.push_back(
+          public_info(record.devices[i], record.id, name_of(record, i), record.directory));
   return out;
 }
 

@@ -299,11 +299,7 @@ Result<json> parse(std::string text, const Place& place, JsonPlaces* places) {
     }
     return value;
   } catch (const json::parse_error& error) {
-    std::string message = error.what();
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error …": the place
-    // is ours to print.
-    size_t colon = message.find(": ");
-    if (colon != std::string::npos) message = message.substr(colon + 2);
+    const std::string message = json_error_text(error.what());
     const size_t at = error.byte > 0 ? error.byte - 1 : 0;
     const std::string made = what_values_made(text, at, place);
     return place.fail(at, made.empty() ? message : made);
@@ -317,6 +313,19 @@ Result<json> parse(std::string text, const Place& place, JsonPlaces* places) {
 }
 
 }  // namespace
+
+std::string json_error_text(std::string_view what) {
+  // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error …".
+  std::string message(what);
+  if (const size_t colon = message.find(": "); colon != std::string::npos)
+    message.erase(0, colon + 2);
+  // Between two entries it names the end of the list alone, and mostly it is the comma that is
+  // missing.
+  for (const char* end : {"'}'", "']'"})
+    if (const std::string expected = std::string("; expected ") + end; message.ends_with(expected))
+      message.replace(message.size() - 3, 3, std::string("',' or ") + end);
+  return message;
+}
 
 Result<json> parse_json_text(const SourceText& source, JsonPlaces* places) {
   return parse(source.text, Place(source, nullptr), places);

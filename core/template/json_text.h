@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 
 #include "stria/base/diagnostic.h"
 #include "stria/base/status.h"
@@ -32,6 +33,10 @@ Result<nlohmann::json> parse_json_text(const SourceText& source, JsonPlaces* pla
 // Renders `source` with `values` (an object of names), then parses.
 Result<nlohmann::json> parse_json_template(const SourceText& source, const nlohmann::json& values,
                                            JsonPlaces* places = nullptr);
+
+// What the text of a nlohmann::json::parse_error says is wrong, without the place: "syntax error while
+// parsing object - unexpected string literal; expected ',' or '}'".
+std::string json_error_text(std::string_view what);
 
 // Whether JSON can hold the text: it is UTF-8.
 bool fits_json(const std::string& text);

@@ -61,9 +61,7 @@ class Evaluator {
     if (expr.kind == Kind::name)
       return fail(expr, fmt::format("'{}' is not set{}", expr.text,
                                     did_you_mean(expr.text, scope_.names())));
-    return fail(expr,
-                fmt::format("'{}' is not set",
-                            source_.text.substr(expr.span.begin, expr.span.end - expr.span.begin)));
+    return fail(expr, fmt::format("'{}' is not set{}", text_of(expr), what_is_there(expr)));
   }
 
   // For what reads all of `value`.
@@ -84,6 +82,39 @@ class Evaluator {
         expr,
         fmt::format("the template's expressions take more than {} steps", TemplateWork::kMaxSteps),
         StatusCode::out_of_range);
+  }
+
+  std::string text_of(const Expr& expr) const {
+    return source_.text.substr(expr.span.begin, expr.span.end - expr.span.begin);
+  }
+
+  // Where a path ends, and what goes on from there: ": 'hw.mem_units' has 'DRAM', 'SRAM'". "" if
+  // that cannot be told.
+  std::string what_is_there(const Expr& path) {
+    if (path.kind != Kind::attribute && path.kind != Kind::item) return "";
+    const Expr& before = path.children[0];
+    const Result<Value> there = evaluate(before);
+    if (!there.ok()) return "";
+    if (!*there) {
+      if (before.kind != Kind::name) return what_is_there(before);
+      return fmt::format(": '{}' is not{}", before.text, did_you_mean(before.text, scope_.names()));
+    }
+    if (!(*there)->is_object()) return "";
+    std::string missing = path.text;
+    if (path.kind == Kind::item) {
+      const Result<Value> key = evaluate(path.children[1]);
+      if (!key.ok() || !*key || !(*key)->is_string()) return "";
+      missing = (*key)->get<std::string>();
+    }
+    constexpr size_t kMostShown = 12;
+    std::vector<std::string> names, shown;
+    for (auto it = (*there)->begin(); it != (*there)->end(); ++it) {
+      names.push_back(it.key());
+      if (shown.size() < kMostShown) shown.push_back(fmt::format("'{}'", shown_name(it.key())));
+    }
+    return fmt::format(": '{}' {}{}{}", text_of(before),
+                       names.empty() ? "is empty" : "has " + join(shown, ", "),
+                       names.size() > shown.size() ? ", …" : "", did_you_mean(missing, names));
   }
 
   Result<Value> evaluate(const Expr& expr) {

@@ -43,7 +43,7 @@ class Collector {
  private:
   TemplateParameter& parameter(const std::string& name) {
     const auto [at, added] = positions_.emplace(name, parameters.size());
-    if (added) parameters.push_back({name, "", "", {}});
+    if (added) parameters.push_back({name, "", "", {}, {}});
     return parameters[at->second];
   }
 
@@ -68,6 +68,11 @@ class Collector {
     for (size_t i = 1; i < filter.children.size(); ++i)
       arguments.emplace_back(text_of(source_, filter.children[i]));
     to.legal = legal_text(filter.text, arguments);
+    if (filter.text == "boolean") to.choices = {"true", "false"};
+    if (filter.text != "one_of") return;
+    for (size_t i = 1; i < filter.children.size(); ++i)
+      if (filter.children[i].kind == Kind::literal)
+        to.choices.push_back(template_print(*filter.children[i].value));
   }
 
   const SourceText& source_;

@@ -25,6 +25,8 @@ struct TemplateParameter {
   std::string initial;  // its default, as the template writes it; empty: there is none
   std::string legal;    // "a whole number from 1 to 64"; empty: the template does not say
   std::set<std::string> initial_reads;  // names that the default is computed from
+  // All that it may be, as settings give it, if the template lists that: of one_of and boolean.
+  std::vector<std::string> choices;
 };
 
 // Those that a caller may set (settable_parameters), in the order of the template. Thread-safe.

@@ -307,6 +307,13 @@ TEST_F(BadCommandTest, DoctorSaysHowFarEachPluginCameAndWhatWouldMendIt) {
   make_bad(plugins(), "j_hangs_at_its_end", "hang driver.shutdown");
   make_bad(plugins(), "k_crashes_at_its_end", "crash driver.shutdown");
   make_bad(plugins(), "l_leaks", "leak");
+  make_bad(plugins(), "m_lists_another_kind", "devices of_another_kind");
+  make_bad(plugins(), "n_says_another_id", "info other_id");
+  make_bad(plugins(), "o_says_another_version", "info other_version");
+  make_bad(plugins(), "p_says_another_abi", "info newer_abi");
+  put(make_bad(plugins(), "q_sets_nonsense") / "passes/reference.json",
+      "[{\"split_prologue\": {}}, {\"agg_init\": {}}\n"
+      "{% if FAST | default(0) | one_of(0, 1) %}\n, {\"go_fast\": {}}\n{% endif %}]\n");
   const Ended ended = run("doctor --json --time-limit 2");
   EXPECT_EQ(ended.code, 3);
   EXPECT_THAT(ended.err, HasSubstr("plugins are not well"));
@@ -329,6 +336,16 @@ TEST_F(BadCommandTest, DoctorSaysHowFarEachPluginCameAndWhatWouldMendIt) {
       {"k_crashes_at_its_end", "enumerate", "it crashed (Aborted), in driver.shutdown",
        "look at driver.shutdown of the plugin"},
       {"l_leaks", "shutdown", "has not given back 1 allocation", "under a debugger"},
+      {"m_lists_another_kind", "enumerate", "has no device kind 'starship' (its kinds: reference)",
+       "name that kind under \"devices\" in '"},
+      {"n_says_another_id", "query", "the shared object says somebody",
+       "in STRIA_PLUGIN(class, id, version) or the stria_plugin_info that it fills"},
+      {"o_says_another_version", "query", "o_says_another_version 9.9.9",
+       "in STRIA_PLUGIN(class, id, version) or the stria_plugin_info that it fills"},
+      {"p_says_another_abi", "query", "ABI versions do not meet",
+       "build the plugin against this package's stria/plugin.h"},
+      {"q_sets_nonsense", "self-test", "passes/reference.json:3:4: error: /2/go_fast: unknown pass",
+       "passes/reference.json'"},
       {"reference", "", "", ""},
   };
   for (const Expected& row : expected) {

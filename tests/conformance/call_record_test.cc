@@ -36,6 +36,23 @@ TEST(CallRecord, LongTextsAreCut) {
   EXPECT_EQ(record.take_case_fault(), "short");
 }
 
+TEST(CallRecord, ReasonsOfInterpretedKernelsAreCounted) {
+  CallRecord& record = *CallRecord::create();
+  record.add_interpreted("no fp64", 1);
+  record.add_interpreted(std::string(3 * kFaultBytes, 'x'), 2);
+  record.add_interpreted("no fp64", 3);
+  record.add_interpreted(std::string(3 * kFaultBytes, 'x'), 1);
+  EXPECT_EQ(record.interpreted[0].reason.get(), "no fp64");
+  EXPECT_EQ(record.interpreted[0].kernels, 4u);
+  EXPECT_EQ(record.interpreted[1].kernels, 3u);
+  EXPECT_EQ(record.interpreted[2].kernels, 0u);
+  // More reasons than are told apart: of those the number alone.
+  for (int n = 0; n < 2 * kReasons; ++n) record.add_interpreted("reason " + std::to_string(n), 1);
+  EXPECT_EQ(record.interpreted_kernels, 7u + 2 * kReasons);
+  EXPECT_EQ(record.interpreted[kReasons - 1].reason.get(),
+            "reason " + std::to_string(kReasons - 3));
+}
+
 // A process that is gone has left a fault, and has died while it wrote another one.
 TEST(CallRecord, WhatTheLastProcessLeftIsForgotten) {
   CallRecord& record = *CallRecord::create();

@@ -88,6 +88,23 @@ TEST(Text, FoldsFailuresInTheSameWords) {
   EXPECT_THAT(text, HasSubstr("FAIL    of 6 more cases"));
 }
 
+TEST(Reports, SayWhyKernelsAreInterpreted) {
+  Report report = report_of({{0, Ending::pass}}, Level::loads);
+  report.kernels = 9;
+  report.interpreted_kernels = 4;
+  report.interpreted = {{"no <fp64>", 3}, {"no gather", 1}};
+  EXPECT_THAT(
+      text_report(report, false),
+      HasSubstr("4 of 9 kernels are interpreted by the host: the plugin has no code for them\n"
+                "  3 of them: no <fp64>\n  1 of them: no gather\n"));
+  EXPECT_THAT(
+      html_report(report),
+      HasSubstr("<tr><th>why</th><td>3 of them: no &lt;fp64&gt;; 1 of them: no gather</td>"));
+  const auto interpreted = nlohmann::json::parse(json_report(report)).at("interpreted");
+  EXPECT_EQ(interpreted[0].at("reason"), "no <fp64>");
+  EXPECT_EQ(interpreted[0].at("kernels"), 3);
+}
+
 // What is found broken on the way to what the case is about: of a slot both are quoted, and of a
 // call that let an exception out the rule alone.
 TEST(Reports, QuoteTheRuleThatIsBroken) {

@@ -18,6 +18,7 @@
 #include "stria/base/text.h"
 #include "stria/hwmodel/unlikely_numbers.h"
 #include "stria/runtime/check.h"
+#include "stria/runtime/compile_driver.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/pick/device_selector.h"
 
@@ -70,12 +71,27 @@ void send_warnings(int pipe, const std::string& selector, const Device& device) 
     send(pipe, {{"warning", number.text(model)}, {"device", selector}});
 }
 
+// What stands under an `if` of the pipeline is read with another value of a parameter.
+Status try_settings(const Device& device, const Program& program, const InputTypes& inputs) {
+  STRIA_ASSIGN(const std::vector<TemplateParameter> parameters, Inside::parameters(device));
+  for (const TemplateParameter& parameter : parameters)
+    for (const std::string& value : parameter.choices) {
+      CompileOptions options;
+      options.parameters[parameter.name] = value;
+      STRIA_ASSIGN(Compilation generic, lower_program(program, inputs, options));
+      const Status status = CompileDriver::specialize(device, std::move(generic), options).status();
+      if (!status.ok())
+        return status.with_context(fmt::format("with --set {}={}", parameter.name, value));
+    }
+  return Status();
+}
+
 Status self_test(const Runtime& runtime, const std::string& selector, int pipe) {
   STRIA_ASSIGN(Device device, runtime.open(selector));
   send_warnings(pipe, selector, device);
   STRIA_ASSIGN(Program program, Program::from_tile({"self_test.tile", kProgram}));
-  STRIA_ASSIGN(Executable executable, device.compile(program, {{"A", {DataType::fp32, {7, 19}}},
-                                                               {"B", {DataType::fp32, {19, 5}}}}));
+  const InputTypes types{{"A", {DataType::fp32, {7, 19}}}, {"B", {DataType::fp32, {19, 5}}}};
+  STRIA_ASSIGN(Executable executable, device.compile(program, types));
   std::vector<HostTensor> given;
   std::vector<Tensor> inputs, outputs;
   for (const TensorInfo& info : executable.inputs()) {
@@ -101,7 +117,7 @@ Status self_test(const Runtime& runtime, const std::string& selector, int pipe) 
   for (const OutputCheck& check : checks)
     if (!check.report.passed())
       return make_error(StatusCode::data_loss, "wrong results: {}", check.report.worst_text);
-  return Status();
+  return try_settings(device, program, types);
 }
 
 void send_needs(int pipe, const hal::Manifest& manifest) {

@@ -10,6 +10,7 @@
 #include "stria/hal/boundary/info.h"
 #include "stria/hal/files/copied_from.h"
 #include "stria/hal/files/inside_file.h"
+#include "stria/template/json_text.h"
 #include "stria/template/placed_text.h"
 
 namespace stria::hal {
@@ -278,10 +279,7 @@ Result<Manifest> parse_manifest(std::string_view text, std::string_view name) {
   try {
     json = Json::parse(text);
   } catch (const Json::parse_error& error) {
-    // "[…] parse error at line 1, column 2: what": the place is ours to print.
-    std::string message = error.what();
-    size_t colon = message.find(": ");
-    if (colon != std::string::npos) message = message.substr(colon + 2);
+    const std::string message = json_error_text(error.what());
     size_t at = error.byte > 0 ? error.byte - 1 : 0;
     return Status(
         StatusCode::invalid_argument,

@@ -12,6 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "stria/base/shown_text.h"
+#include "stria/hal/boundary/info.h"
+#include "stria/hal/files/folder_identity.h"
 #include "stria/runtime/host/user_cache.h"
 
 namespace stria {
@@ -97,8 +99,8 @@ QuarantineFile::QuarantineFile(Clock clock) : clock_(std::move(clock)) {
 }
 
 std::string QuarantineFile::key_of(const DeviceInfo& device, Quarantine::Cause cause) const {
-  return fmt::format("quarantine 1\n{}\n{}\n{}\n{}\n{}\n", boot_, name_of(cause), device.plugin,
-                     device.id, device.name);
+  return fmt::format("quarantine 2\n{}\n{}\n{}\n{}\n{}\n{}", boot_, name_of(cause), device.plugin,
+                     device.id, device.name, hal::folder_lines(device.folder));
 }
 
 std::optional<QuarantineFile::Entry> QuarantineFile::entry_of(const DeviceInfo& device,
@@ -131,8 +133,8 @@ void QuarantineFile::failed(const DeviceInfo& device, Quarantine::Cause cause,
   const std::optional<Entry> before = entry_of(device, cause);
   if (before && before->at >= began) return;
   Entry entry;
-  entry.program = shown_name(program, kMostTextBytes);
-  entry.why = shown_name(why, kMostTextBytes);
+  entry.program = shown_name(hal::one_line(program), kMostTextBytes);
+  entry.why = shown_name(hal::one_line(why), kMostTextBytes);
   entry.at = now();
   if (before) entry.in_a_row = std::min(before->in_a_row + 1, kMostInARow);
   quarantine_cache().put(key_of(device, cause), entry.to_text());

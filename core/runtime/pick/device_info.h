@@ -18,6 +18,7 @@ struct DeviceInfo {
   bool available = false;
   std::string reason;         // why not, if not available
   uint64_t memory_bytes = 0;  // 0: not known
+  std::string folder;         // of the plugin's files
 };
 
 }  // namespace stria

@@ -45,7 +45,7 @@ Result<std::optional<HardwareModel>> reported_model(Subject& subject, const std:
 }
 
 Result<Pipeline> pipeline_of(const Subject& subject, const std::string& kind,
-                             const HardwareModel& model) {
+                             const HardwareModel& model, const TemplateSettings& settings) {
   STRIA_ASSIGN(const hal::DeviceKind* found, find(subject, kind));
   STRIA_ASSIGN(SourceText text, text_of(subject, found->pipeline));
   PipelineSource source(std::move(text));
@@ -56,9 +56,16 @@ Result<Pipeline> pipeline_of(const Subject& subject, const std::string& kind,
   PassRegistry registry = passes::pass_registry();
   // To be read, not to be run: there is no device behind it.
   registry.passes.push_back(make_plugin_pass(hal::Device()));
-  Result<Pipeline> pipeline = parse_pipeline(source, {}, model, registry);
+  Result<Pipeline> pipeline = parse_pipeline(source, settings, model, registry);
   if (!pipeline.ok()) return with_rule(pipeline.status(), Rule::pipeline);
   return pipeline;
+}
+
+Result<std::vector<TemplateParameter>> parameters_of(const Subject& subject,
+                                                     const std::string& kind) {
+  STRIA_ASSIGN(const hal::DeviceKind* found, find(subject, kind));
+  STRIA_ASSIGN(const SourceText text, text_of(subject, found->pipeline));
+  return declared_parameters(text);
 }
 
 }  // namespace stria::conformance

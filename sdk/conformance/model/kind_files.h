@@ -3,9 +3,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "stria/hwmodel/hardware_model.h"
 #include "stria/pass/pipeline.h"
+#include "stria/template/template_parameters.h"
 #include "suite/subject.h"
 
 namespace stria::conformance {
@@ -16,6 +18,9 @@ Result<HardwareModel> model_of(const Subject& subject, const std::string& kind);
 Result<std::optional<HardwareModel>> reported_model(Subject& subject, const std::string& kind);
 // The pipeline with its fragments, for that model.
 Result<Pipeline> pipeline_of(const Subject& subject, const std::string& kind,
-                             const HardwareModel& model);
+                             const HardwareModel& model, const TemplateSettings& settings = {});
+// What may be set in it.
+Result<std::vector<TemplateParameter>> parameters_of(const Subject& subject,
+                                                     const std::string& kind);
 
 }  // namespace stria::conformance

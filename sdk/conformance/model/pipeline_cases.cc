@@ -74,9 +74,10 @@ const std::vector<Form>& forms() {
   return all;
 }
 
-Finding runs(Subject& subject, const std::string& kind, const Form& form) {
+Finding runs(Subject& subject, const std::string& kind, const Form& form,
+             const TemplateSettings& settings = {}) {
   STRIA_ASSIGN(const HardwareModel model, model_of(subject, kind));
-  STRIA_ASSIGN(const Pipeline pipeline, pipeline_of(subject, kind, model));
+  STRIA_ASSIGN(const Pipeline pipeline, pipeline_of(subject, kind, model, settings));
   if (std::any_of(pipeline.steps.begin(), pipeline.steps.end(),
                   [](const PipelineStep& step) { return step.pass == "plugin_pass"; }))
     return Finding::skip("a step of it is the plugin's own, which needs a device");
@@ -97,6 +98,18 @@ Finding runs(Subject& subject, const std::string& kind, const Form& form) {
   STRIA_ASSIGN(const stripe::Program again, stripe::parse({"device Stripe", text}));
   if (stripe::print(again) != text)
     return broken("the device Stripe reads back as another program");
+  return {};
+}
+
+// With each value of each parameter that lists them: what stands under an `if` is read then.
+Finding runs_with_settings(Subject& subject, const std::string& kind, const Form& form) {
+  STRIA_ASSIGN(const std::vector<TemplateParameter> parameters, parameters_of(subject, kind));
+  for (const TemplateParameter& parameter : parameters)
+    for (const std::string& value : parameter.choices) {
+      const Finding found = runs(subject, kind, form, {{parameter.name, value}});
+      if (found.ending() == Ending::fail)
+        return broken("with --set {}={}: {}", parameter.name, value, found.text());
+    }
   return {};
 }
 
@@ -124,6 +137,10 @@ void add_pipeline_cases(CaseMaker& maker, const std::string& kind) {
   });
   add("model_reads", sentence_of(Rule::model),
       [kind](Subject& subject) -> Finding { return model_of(subject, kind).status(); });
+  for (const Form& form : forms())
+    if (std::string_view(form.name) == "product")
+      add("settings", sentence_of(Rule::pipeline),
+          [kind, &form](Subject& subject) { return runs_with_settings(subject, kind, form); });
   for (const Form& form : forms())
     add(form.name, kEachKind,
         [kind, &form](Subject& subject) { return runs(subject, kind, form); });

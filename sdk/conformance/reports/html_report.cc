@@ -85,6 +85,9 @@ std::string html_report(const Report& report) {
                      escaped(report.plugin), escaped(summary_of(report)), escaped(report.plugin),
                      escaped(report.version), verdict.whole && verdict.holds() ? "good" : "bad",
                      escaped(summary_of(report)));
+  std::string reasons;
+  for (const auto& [reason, kernels] : report.interpreted)
+    reasons += fmt::format("{}{} of them: {}", reasons.empty() ? "" : "; ", kernels, reason);
   out += "<table>\n" + row("directory", report.directory) + row("vendor", report.vendor) +
          row("device", device_text(report)) + row("machine", report.machine) +
          row("suite", report.suite) + row("day", report.day) +
@@ -93,7 +96,7 @@ std::string html_report(const Report& report) {
                             ? ""
                             : fmt::format("{}, of which the host interprets {}", report.kernels,
                                           report.interpreted_kernels)) +
-         row("took", fmt::format("{:.1f} s", report.seconds)) + "</table>\n";
+         row("why", reasons) + row("took", fmt::format("{:.1f} s", report.seconds)) + "</table>\n";
   out += "<h2>Groups</h2>\n" + groups_table(report);
   std::string failures, others;
   for (const CaseResult& result : report.results) {

@@ -47,6 +47,9 @@ std::string json_report(const Report& report) {
     }
     cases.push_back(std::move(one));
   }
+  Json interpreted = Json::array();
+  for (const auto& [reason, kernels] : report.interpreted)
+    interpreted.push_back({{"reason", reason}, {"kernels", kernels}});
   return text_of({{"plugin", report.plugin},
                   {"version", report.version},
                   {"vendor", report.vendor},
@@ -60,6 +63,7 @@ std::string json_report(const Report& report) {
                   {"seconds", report.seconds},
                   {"kernels", report.kernels},
                   {"interpreted_kernels", report.interpreted_kernels},
+                  {"interpreted", std::move(interpreted)},
                   {"level", report.verdict.level},
                   {"asked", static_cast<int>(report.verdict.asked)},
                   {"whole", report.verdict.whole},

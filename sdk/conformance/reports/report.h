@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "suite/case.h"
@@ -24,6 +25,8 @@ struct Report {
   double patience = 1;    // times each case's limit
   // Of the programs that cases ran; and those of them that the plugin leaves to the host.
   uint64_t kernels = 0, interpreted_kernels = 0;
+  // Why, as the plugin says, with the number of kernels; the most frequent first.
+  std::vector<std::pair<std::string, uint64_t>> interpreted;
   const std::vector<Case>* all = nullptr;
   std::vector<CaseResult> results;
   Verdict verdict;

@@ -88,6 +88,16 @@ void CallRecord::forget_last_process() {
   }
 }
 
+void CallRecord::add_interpreted(std::string_view reason, uint64_t count) {
+  interpreted_kernels += count;
+  for (Interpreted& some : interpreted) {
+    some.reason.put(reason);  // changes nothing where another one stands
+    if (some.reason.get() != reason.substr(0, kFaultBytes - 1)) continue;
+    some.kernels += count;
+    return;
+  }
+}
+
 void CallRecord::add_fault(Slot slot, std::string_view what) {
   SlotRecord& record = slots[static_cast<int>(slot)];
   // The texts first: who sees the count finds them, but for those that are being written.

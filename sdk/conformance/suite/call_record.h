@@ -57,11 +57,19 @@ struct OpenCall {
 };
 inline constexpr int kOpenCalls = 64;
 
+// Kernels that a plugin leaves to the host for one reason.
+struct Interpreted {
+  FirstText reason;
+  std::atomic<uint64_t> kernels;
+};
+inline constexpr int kReasons = 8;  // that are told apart
+
 // Plain memory: made by zeroing.
 struct CallRecord {
   char device[256];  // id and name of the device that was opened; "" if none was
   // Of the programs that cases ran; and those of them that the plugin leaves to the host.
   std::atomic<uint64_t> kernels, interpreted_kernels;
+  Interpreted interpreted[kReasons];  // in the order in which they were met; empty ones come last
   // The most bytes that device.allocate has refused with STRIA_OUT_OF_MEMORY in the running case.
   std::atomic<uint64_t> refused_bytes;
   SlotRecord slots[kSlots];
@@ -72,6 +80,8 @@ struct CallRecord {
   static CallRecord* create();
   // Before a process begins to use it: what the last one has left open or half written.
   void forget_last_process();
+  // Counts kernels that the plugin leaves to the host, with what it says of the reason.
+  void add_interpreted(std::string_view reason, uint64_t count);
   // Writes down that a call of `slot` broke a rule.
   void add_fault(Slot slot, std::string_view what);
   // The first fault since the last call, which is forgotten; "" if there was none. It carries its

@@ -242,7 +242,7 @@ ProgramRun run_program(const Subject& subject, const TestProgram& program) {
   CallRecord& record = *subject.options().record;
   record.kernels += infos->size();
   for (const hal::KernelInfo& info : *infos)
-    if (!info.interpreted.empty()) ++record.interpreted_kernels;
+    if (!info.interpreted.empty()) record.add_interpreted(info.interpreted, 1);
   Result<std::vector<HostTensor>> values = input_values(program);
   if (!values.ok()) return failed(values.status());
   ProgramRun run = Runner(*device, *executable, program, std::move(*values)).run();

@@ -344,7 +344,11 @@ class Run {
     CallRecord* out = records_.front();
     for (size_t r = 1; r < records_.size(); ++r) {
       out->kernels += records_[r]->kernels;
-      out->interpreted_kernels += records_[r]->interpreted_kernels;
+      const uint64_t all = out->interpreted_kernels + records_[r]->interpreted_kernels;
+      for (const Interpreted& some : records_[r]->interpreted)
+        if (const uint64_t count = some.kernels; count > 0)
+          out->add_interpreted(some.reason.get(), count);
+      out->interpreted_kernels = all;  // also of more reasons than are kept
       for (int i = 0; i < kSlots; ++i) {
         if (out->device[0] == 0)
           std::copy(std::begin(records_[r]->device), std::end(records_[r]->device), out->device);

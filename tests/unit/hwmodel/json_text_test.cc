@@ -83,7 +83,12 @@ TEST(JsonText, ErrorsNameTheValuesThatMadeThem) {
   EXPECT_THAT(message("[1{{ N }}]", {{"N", "x"}}), HasSubstr("N makes '1x' here"));
   // Not of a mistake elsewhere.
   EXPECT_THAT(message("[{{ N }} 2]", {{"N", 1}}), HasSubstr("unexpected number literal"));
-  EXPECT_THAT(message("[2 {{ N }}]", {{"N", 1}}), HasSubstr("unexpected number literal"));
+  EXPECT_THAT(message("[2 {{ N }}]", {{"N", 1}}),
+              HasSubstr("unexpected number literal; expected ',' or ']'"));
+  EXPECT_THAT(message("{\"a\": 1 \"b\": 2}", json::object()),
+              HasSubstr("unexpected string literal; expected ',' or '}'"));
+  EXPECT_THAT(message("{\"a\" 1}", json::object()),
+              HasSubstr("unexpected number literal; expected ':'"));
   EXPECT_THAT(message("{\"a\": {{ N }}: 3}", {{"N", 4}}), HasSubstr("unexpected ':'"));
 }
 

@@ -107,6 +107,13 @@ TEST(Parameters, AreListedWithDefaultAndLegalValues) {
             "  C  tune  a number from 0 to hw.n\n"
             "  D        anything\n");
   EXPECT_EQ((*all)[2].initial_reads, std::set<std::string>{"tune"});
+  EXPECT_TRUE((*all)[0].choices.empty());
+  EXPECT_EQ((*all)[1].choices, (std::vector<std::string>{"x", "y"}));
+  all = declared_parameters(
+      {"t.json", "{{ A | default(0) | one_of(0, 2.5, hw.n) }}{{ B | boolean }}"});
+  ASSERT_TRUE(all.ok()) << all.status().to_string();
+  EXPECT_EQ((*all)[0].choices, (std::vector<std::string>{"0", "2.5"}));
+  EXPECT_EQ((*all)[1].choices, (std::vector<std::string>{"true", "false"}));
 }
 
 // A parameter without a declaration takes what it is given.

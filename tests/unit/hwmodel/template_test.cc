@@ -90,6 +90,15 @@ TEST(Template, PlainJsonPassesUnchanged) {
 TEST(Template, ErrorsCarryLineAndColumn) {
   EXPECT_THAT(rendered("a\n  {{ NUM_SRM }}", {{"NUM_SRAM", 1}}),
               HasSubstr("t.json:2:6: error: 'NUM_SRM' is not set, did you mean 'NUM_SRAM'?"));
+  EXPECT_THAT(rendered("{{ hw.units.NEAR.KiB }}", {{"hw", {{"units", {{"FAR", 1}, {"NAER", 2}}}}}}),
+              HasSubstr("t.json:1:4: error: 'hw.units.NEAR.KiB' is not set: 'hw.units' has 'FAR', "
+                        "'NAER', did you mean 'NAER'?"));
+  EXPECT_THAT(rendered("{{ hw['units'].FAR }}", {{"hw", {{"units", nlohmann::json::object()}}}}),
+              HasSubstr("'hw['units'].FAR' is not set: 'hw['units']' is empty"));
+  EXPECT_THAT(rendered("{{ hw['near'] + 1 }}", {{"hw", {{"far", 1}}}}),
+              HasSubstr("'hw['near']' is not set: 'hw' has 'far'"));
+  EXPECT_THAT(rendered("{{ hv.units.FAR }}", {{"hw", 1}}),
+              HasSubstr("'hv.units.FAR' is not set: 'hv' is not, did you mean 'hw'?"));
   EXPECT_THAT(rendered("{{ 1 / 0 }}"), HasSubstr("division by zero"));
   EXPECT_THAT(rendered("{{ 1 + }}"), HasSubstr("a value is missing"));
   EXPECT_THAT(rendered("{{ 1 2 }}"), HasSubstr("unexpected '2'"));

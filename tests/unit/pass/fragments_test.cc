@@ -15,6 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 struct CutOptions {
   int64_t size = 1;
@@ -97,6 +98,16 @@ TEST(Fragments, DoNotSeeTheParametersOfTheFileAround) {
   EXPECT_EQ(steps_of(parse(source, {{"SIZE", "6"}})), R"([{"cut":{"size":3},"name":"sized"}])");
   EXPECT_THAT(fault_of(R"({% set SIZE = 4 %}[{"include": "core/blind"}])"),
               HasSubstr("core/blind:1:22: error: 'SIZE' is not set"));
+}
+
+// A pipeline and its model can have the same name.
+TEST(Fragments, AFaultSaysWhatTheModelHas) {
+  EXPECT_THAT(
+      fault_of(R"([{"cut": {"size": {{ hw.mem_units.NEAR.size_KiB }}}}])"),
+      testing::AllOf(HasSubstr("p.json:1:22: error: 'hw.mem_units.NEAR.size_KiB' is not set: "
+                               "'hw.mem_units' has 'DRAM'\n"),
+                     testing::EndsWith("\nnote: 'hw' is the hardware model, m\n")));
+  EXPECT_THAT(fault_of(R"([{"cut": {"size": {{ NEAR }}}}])"), Not(HasSubstr("note: 'hw'")));
 }
 
 TEST(Fragments, AreNamedOnceForProvenance) {

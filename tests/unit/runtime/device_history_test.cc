@@ -36,6 +36,9 @@ class DeviceHistory : public ::testing::Test {
     device_.id = "0";
     device_.name = "Acme 300, driver 1";
     device_.selector = "acme:0";
+    device_.folder = (folder_ / "acme").string();
+    fs::create_directory(device_.folder);
+    std::ofstream(folder_ / "acme" / "libacme.so") << "first";
   }
   void TearDown() override {
     before_ ? ::setenv("XDG_CACHE_HOME", before_->c_str(), 1) : ::unsetenv("XDG_CACHE_HOME");
@@ -139,6 +142,13 @@ TEST_F(DeviceHistory, TextsAreEscapedAndCut) {
   EXPECT_LT(text.size(), 800u);
 }
 
+TEST_F(DeviceHistory, TextsAreOneLine) {
+  quarantine().failed(device_, Cause::lost, "a\nb", "p.json:1:2: error\n  [\n  ^\n", now_ - 0.5);
+  const std::string said = quarantine().find(device_)->to_string();
+  EXPECT_EQ(said.find("\\x0a"), std::string::npos) << said;
+  EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+}
+
 TEST_F(DeviceHistory, AnotherDeviceOrDriverIsNotMeant) {
   fail();
   for (std::string DeviceInfo::* const part :
@@ -153,6 +163,19 @@ TEST_F(DeviceHistory, AnotherDeviceOrDriverIsNotMeant) {
 }
 
 // Several runs on one device meet the same loss.
+// Whoever mends a plugin tries it again at once.
+TEST_F(DeviceHistory, APluginThatIsBuiltAnewBeginsAnew) {
+  fail();
+  ASSERT_EQ(left(device_), 60);
+  DeviceInfo by_another_name = device_;
+  by_another_name.folder = (folder_ / "acme" / ".." / "acme").string();
+  EXPECT_EQ(left(by_another_name), 60);
+  std::ofstream(folder_ / "acme" / "libacme.so") << "mended";
+  EXPECT_EQ(left(device_), 0);
+  fail();
+  EXPECT_EQ(left(device_), 60);
+}
+
 TEST_F(DeviceHistory, OneLossCountsOnce) {
   fail();
   now_ += 5;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "stria/base/text.h"
+#include "stria/runtime/compile_driver.h"
 
 namespace stria::command {
 
@@ -35,6 +36,20 @@ Outcome check_settings(const TemplateSettings& settings, const std::vector<Sourc
       ExitCode::usage,
       stria::check_settings(settings, known, join(names, " or ")).with_context("--set"));
   return Outcome();
+}
+
+Outcome check_parameters(const Device& device, const CompileOptions& options) {
+  const Status status = CompileDriver::check_parameters(device, options);
+  if (status.ok()) return Outcome();
+  CompileOptions plain = options;
+  plain.parameters.clear();
+  STRIA_FAIL_IF_ERROR(ExitCode::program, CompileDriver::check_parameters(device, plain));
+  if (status.code() == StatusCode::not_found)  // a name
+    return Outcome(ExitCode::usage, status.with_context("--set"));
+  std::string given = "with";
+  for (const auto& [name, value] : options.parameters)
+    given += fmt::format(" --set {}={}", name, value);
+  return Outcome(ExitCode::usage, status.with_context(given));
 }
 
 }  // namespace stria::command

@@ -8,6 +8,8 @@
 #include "failure.h"
 #include "stria/base/diagnostic.h"
 #include "stria/base/file.h"
+#include "stria/runtime/compile_options.h"
+#include "stria/runtime/device.h"
 #include "stria/template/template_text.h"
 
 namespace stria::command {
@@ -22,5 +24,9 @@ Outcome parse_settings(const std::vector<std::string>& texts, TemplateSettings& 
 // empty name: not given). `needed` says which options would give a file, "--hw or --pipeline".
 Outcome check_settings(const TemplateSettings& settings, const std::vector<SourceText>& files,
                        const std::string& needed);
+
+// ExitCode::usage for a setting that the pipeline with which `device` would compile does not take;
+// ExitCode::program if that pipeline is wrong without any setting.
+Outcome check_parameters(const Device& device, const CompileOptions& options);
 
 }  // namespace stria::command

@@ -165,8 +165,7 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
   // Only the device knows its parameters; it can be slow to open.
   if (!how.parameters.empty()) {
     STRIA_FAIL_IF(open_device(options.device, device, 0, 0, nullptr, asked));
-    STRIA_FAIL_IF_ERROR(ExitCode::usage,
-                        CompileDriver::check_parameters(device, how).with_context("--set"));
+    STRIA_FAIL_IF(check_parameters(device, how));
   }
   Compilation generic;
   STRIA_FAIL_IF(lower(program, types, how, generic));

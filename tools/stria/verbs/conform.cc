@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -283,6 +284,11 @@ Outcome conform(const ConformOptions& options) {
   report.device = result.record->device;
   report.kernels = result.record->kernels;
   report.interpreted_kernels = result.record->interpreted_kernels;
+  for (const Interpreted& some : result.record->interpreted)
+    if (const uint64_t kernels = some.kernels; kernels > 0)
+      report.interpreted.emplace_back(shown_name(some.reason.get(), kFaultBytes), kernels);
+  std::stable_sort(report.interpreted.begin(), report.interpreted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   report.isolated = options.isolated;
   report.device_id = options.device;
   report.patience = options.patience;

@@ -27,7 +27,8 @@ std::string selector_of(const hal::PluginRecord& record, size_t position) {
 }
 
 DeviceInfo info_of(const hal::PluginRecord& record, size_t position) {
-  return public_info(record.devices[position], record.id, selector_of(record, position));
+  return public_info(record.devices[position], record.id, selector_of(record, position),
+                     record.directory);
 }
 
 void clear_quarantine(const std::vector<hal::PluginRecord>& records, const std::string& names) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "audience.h"
@@ -52,29 +53,39 @@ std::string slot_in(const Examination& seen, std::string_view failure) {
   return "";
 }
 
-// The JSON file of the plugin that a failure names, or "": hardware model, pipeline, or a fragment
-// beside it.
-std::filesystem::path file_in(const Examination& seen, std::string_view failure) {
+// The JSON files of the plugin that a failure names, quoted: hardware model, pipeline, or a fragment
+// beside it. The one where it was noticed comes first.
+std::vector<std::string> files_in(const Examination& seen, std::string_view failure) {
+  std::map<size_t, std::string> found;
   for (const char* below : {"hw", "passes"}) {
     std::error_code error;
     for (std::filesystem::directory_iterator entries(seen.found.directory / below, error), end;
          !error && entries != end; entries.increment(error)) {
       const auto file = hal::file_to_edit(
           seen.found.directory, std::filesystem::path(below) / entries->path().filename());
-      if (failure.find(hal::shown_path(file)) != std::string_view::npos) return file;
+      if (const size_t at = failure.find(hal::shown_path(file)); at != std::string_view::npos)
+        found[at] = shell_quoted(file);
     }
   }
-  return {};
+  std::vector<std::string> out;
+  for (const auto& [at, file] : found) out.push_back(file);
+  return out;
 }
 
 // What an author edits after a failed step.
 std::string edit_of(const Examination& seen, const ExaminedStep& step) {
   const std::filesystem::path manifest = hal::file_to_edit(seen.found.directory, "plugin.json");
-  if (const auto file = file_in(seen, step.failure); !file.empty())
-    return "edit " + shell_quoted(file);
-  if (step.failure.find("the shared object says " + seen.manifest.id) != std::string::npos)
+  if (const auto files = files_in(seen, step.failure); !files.empty())
+    return "edit " + join(files, " or ");
+  if (step.failure.find("the manifest says " + seen.manifest.id + " ") != std::string::npos)
     return fmt::format(
-        "say the same \"id\" and \"version\" in {} and in the plugin's stria_plugin_query",
+        "say the same \"id\" and \"version\" in {} and in the plugin, in STRIA_PLUGIN(class, id, "
+        "version) or the stria_plugin_info that it fills",
+        shell_quoted(manifest));
+  if (step.failure.find("has no device kind '") != std::string::npos)
+    return fmt::format(
+        "name that kind under \"devices\" in {}, or let driver.enumerate set the device's "
+        "info.kind to one that stands there",
         shell_quoted(manifest));
   if (step.name == "version" || step.name == "query")
     return fmt::format(

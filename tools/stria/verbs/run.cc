@@ -271,8 +271,7 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   // Only the device knows its parameters; inputs can be large, and a device slow to open.
   if (!how.parameters.empty()) {
     STRIA_FAIL_IF(open(nullptr));
-    STRIA_FAIL_IF_ERROR(ExitCode::usage,
-                        CompileDriver::check_parameters(device, how).with_context("--set"));
+    STRIA_FAIL_IF(check_parameters(device, how));
   }
   Compilation generic;
   double lower_seconds = 0;
