@@ -230,9 +230,10 @@ Status read_ends(const std::map<std::string, int64_t>& units, ObjectReader& bus,
     if (count == units.end()) {
       std::vector<std::string> names;
       for (const auto& [name, instances] : units) names.push_back(name);
-      return fail(fmt::format("the model has no unit '{}'{} (it has {})", unit->name,
-                              did_you_mean(unit->name, names),
-                              names.empty() ? "none" : join(names, ", ")));
+      const std::string near = did_you_mean(unit->name, names);
+      return fail(fmt::format(
+          "the model has no unit '{}'{}", unit->name,
+          near.empty() && !names.empty() ? " (it has " + join(names, ", ") + ")" : near));
     }
     if (unit->instance >= count->second)
       return fail(

@@ -297,8 +297,8 @@ class PipelineParser {
   Reading reading_;
 };
 
-// What `hw` is, where a failure names a part of it that is not there: the pipeline and the model can
-// have the same name.
+// What `hw` is, where a failure names a part of it that is not there: the pipeline and the model
+// can have the same name.
 std::string note_of_model(const Status& failure, const HardwareModel& model) {
   if (failure.message().find("'hw.") == std::string::npos &&
       failure.message().find("'hw[") == std::string::npos)

@@ -28,8 +28,9 @@ Status check_unit(const HardwareModel& model, UnitUse use, const std::string& op
                             names.empty() ? "none" : join(names, ", "));
   }
   for (const auto& [unit, count] : units) names.push_back(unit);
-  return not_found("{}: the hardware model has no unit '{}'{} (it has {})", option, name,
-                   did_you_mean(name, names), join(names, ", "));
+  const std::string near = did_you_mean(name, names);
+  return not_found("{}: the hardware model has no unit '{}'{}", option, name,
+                   near.empty() ? fmt::format(" (it has {})", join(names, ", ")) : near);
 }
 
 Status check_location(const HardwareModel& model, UnitUse use, const std::string& option,

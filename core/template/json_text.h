@@ -34,8 +34,8 @@ Result<nlohmann::json> parse_json_text(const SourceText& source, JsonPlaces* pla
 Result<nlohmann::json> parse_json_template(const SourceText& source, const nlohmann::json& values,
                                            JsonPlaces* places = nullptr);
 
-// What the text of a nlohmann::json::parse_error says is wrong, without the place: "syntax error while
-// parsing object - unexpected string literal; expected ',' or '}'".
+// What the text of a nlohmann::json::parse_error says is wrong, without the place: "syntax error
+// while parsing object - unexpected string literal; expected ',' or '}'".
 std::string json_error_text(std::string_view what);
 
 // Whether JSON can hold the text: it is UTF-8.

@@ -127,6 +127,31 @@ TEST_F(Runner, EveryEnding) {
   EXPECT_EQ(children(), 0);
 }
 
+// A case that waits in vain and says so has hung as well, and so the rest of its process is not
+// tried, nor is any case again.
+TEST_F(Runner, GroupsThatWaitInVainAreGivenUp) {
+  const auto wait = [](Subject&) -> Finding {
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    return broken("nothing came");
+  };
+  for (int i = 0; i < 20; ++i) add("waits_" + std::to_string(i), wait, Place::shared, 100);
+  for (int i = 0; i < 3; ++i)
+    add("fails_at_once_" + std::to_string(i), [](Subject&) -> Finding { return broken("no"); });
+  for (int i = 0; i < 3; ++i) cases_[cases_.size() - 1 - static_cast<size_t>(i)].name[0] = 'K';
+  hangs_ = 4;
+  std::map<Ending, int> m, k;
+  for (const CaseResult& one : run_all(1).cases) {
+    const bool of_m = cases_[one.index].group() == 'M';
+    ++(of_m ? m : k)[one.ending];
+    if (of_m && one.ending == Ending::skip) {
+      EXPECT_THAT(one.text, HasSubstr("not tried: 4 of"));
+      EXPECT_FALSE(one.is_tried);
+    }
+  }
+  EXPECT_THAT(m, UnorderedElementsAre(Pair(Ending::fail, 4), Pair(Ending::skip, 16)));
+  EXPECT_THAT(k, UnorderedElementsAre(Pair(Ending::fail, 3)));
+}
+
 // What hangs everywhere has its verdict soon: the first group may hang `hangs` times, each further
 // one half as often.
 TEST_F(Runner, GroupsThatHangAreGivenUp) {

@@ -13,11 +13,11 @@
 
 namespace stria {
 
-// A file for each device and cause in the user's cache folder. Its key has the plugin with its files
-// as they lie on the disk (hal/files/folder_identity.h), so that one that is built anew begins anew;
-// the device's id and its name, which has the driver's version where there is one; and the boot of
-// this machine: times are those since then, so that nothing depends on a clock that people set.
-// Whatever is wrong with a file is no quarantine.
+// A file for each device and cause in the user's cache folder. Its key has the plugin with its
+// files as they lie on the disk (hal/files/folder_identity.h), so that one that is built anew
+// begins anew; the device's id and its name, which has the driver's version where there is one; and
+// the boot of this machine: times are those since then, so that nothing depends on a clock that
+// people set. Whatever is wrong with a file is no quarantine.
 //
 // Safe from any thread and process. What two processes write at once is one failure: both read
 // what was there before, and write the same.

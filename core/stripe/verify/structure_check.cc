@@ -276,9 +276,10 @@ class StructureCheck {
       if (options_.units && !options_.units->count(unit.name)) {
         std::vector<std::string> known;
         for (const auto& [name, count] : *options_.units) known.push_back(name);
-        report(fmt::format("the hardware model has no unit '{}'{} (it has {})", unit.name,
-                           did_you_mean(unit.name, known),
-                           known.empty() ? "none" : join(known, ", ")));
+        const std::string near = did_you_mean(unit.name, known);
+        report(fmt::format(
+            "the hardware model has no unit '{}'{}", unit.name,
+            near.empty() && !known.empty() ? " (it has " + join(known, ", ") + ")" : near));
       }
       for (const Affine& form : unit.units) names_of(form, block, "an index", report);
       if (!of_ref && !unit.owners.empty())

@@ -228,6 +228,15 @@ class Run {
     keep(worker, {message.index, message.ending, message.text, "", message.seconds, message.rule});
     ++worker.done;
     worker.in_case = false;
+    // A case that gives up by itself after half of its limit has hung as well.
+    const double limit = std::chrono::duration<double>(patient(all_[message.index].limit)).count();
+    if (message.ending == Ending::fail && message.seconds >= limit / 2)
+      if (const int count = count_hang(all_[message.index].group())) {
+        // Its process goes on, unheard, until it is ended.
+        for (size_t at = worker.done; at < worker.batch.cases.size(); ++at)
+          skip(worker.batch.cases[at], count);
+        worker.batch.cases.resize(worker.done);
+      }
     worker.until = limit_of(worker);
   }
 
@@ -291,32 +300,30 @@ class Run {
     if (hangs) count_hang(all_[index].group());
   }
 
-  // Skips what waits of a group that has hung as often as it may.
-  void count_hang(char group) {
+  // Skips what waits of a group that has hung as often as it may; how often that was, or 0: it may
+  // go on.
+  int count_hang(char group) {
     const int count = ++hangs_[group];
-    if (count < std::max(1, options_.hangs >> std::min(given_up_, 30))) return;
+    if (count < std::max(1, options_.hangs >> std::min(given_up_, 30))) return 0;
     size_t skipped = 0;
     for (Batch& batch : waiting_) {
       if (all_[batch.cases.front()].group() != group) continue;
-      for (const size_t index : batch.cases)
-        if (results_
-                .try_emplace(index,
-                             CaseResult{index,
-                                        Ending::skip,
-                                        fmt::format("not tried: {} of the group's cases hang, and "
-                                                    "--hangs {} allows no more",
-                                                    count, options_.hangs),
-                                        "",
-                                        0,
-                                        {},
-                                        false})
-                .second)
-          ++skipped;
+      for (const size_t index : batch.cases) skipped += skip(index, count);
       batch.cases.clear();
     }
     std::erase_if(waiting_, [](const Batch& batch) { return batch.cases.empty(); });
     if (skipped > 0) ++given_up_;
     if (options_.progress) options_.progress(std::min(results_.size(), expected_), expected_);
+    return count;
+  }
+
+  // Whether the case had no result yet.
+  bool skip(size_t index, int hangs) {
+    CaseResult result{index, Ending::skip, "", "", 0, {}, false};
+    result.text =
+        fmt::format("not tried: {} of the group's cases hang, and --hangs {} allows no more", hangs,
+                    options_.hangs);
+    return results_.try_emplace(index, std::move(result)).second;
   }
 
   // What workers that have ended left behind: see child.h. False, once, if some of it goes on.

@@ -53,8 +53,8 @@ std::string slot_in(const Examination& seen, std::string_view failure) {
   return "";
 }
 
-// The JSON files of the plugin that a failure names, quoted: hardware model, pipeline, or a fragment
-// beside it. The one where it was noticed comes first.
+// The JSON files of the plugin that a failure names, quoted: hardware model, pipeline, or a
+// fragment beside it. The one where it was noticed comes first.
 std::vector<std::string> files_in(const Examination& seen, std::string_view failure) {
   std::map<size_t, std::string> found;
   for (const char* below : {"hw", "passes"}) {
