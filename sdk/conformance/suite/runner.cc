@@ -28,6 +28,8 @@ constexpr std::chrono::seconds kStartLimit{20};
 constexpr std::chrono::seconds kEndLimit{10};
 // From the end of a process's pipe to that of the process.
 constexpr std::chrono::seconds kPipeToEnd{2};
+// A case that fails by itself after so long has waited in vain.
+constexpr std::chrono::seconds kLongWait{5};
 // From a process's end to that of what it has left behind; the same in the end of a run.
 constexpr std::chrono::seconds kStrayLimit{10}, kLastStrayLimit{2};
 
@@ -228,9 +230,12 @@ class Run {
     keep(worker, {message.index, message.ending, message.text, "", message.seconds, message.rule});
     ++worker.done;
     worker.in_case = false;
-    // A case that gives up by itself after half of its limit has hung as well.
-    const double limit = std::chrono::duration<double>(patient(all_[message.index].limit)).count();
-    if (message.ending == Ending::fail && message.seconds >= limit / 2)
+    // A case that gives up by itself, after a wait in vain, has hung as well.
+    const auto limit =
+        std::min<std::chrono::milliseconds>(all_[message.index].limit / 2, kLongWait);
+    const bool hung = message.ending == Ending::fail &&
+                      std::chrono::duration<double>(message.seconds) >= patient(limit);
+    if (hung)
       if (const int count = count_hang(all_[message.index].group())) {
         // Its process goes on, unheard, until it is ended.
         for (size_t at = worker.done; at < worker.batch.cases.size(); ++at)

@@ -28,9 +28,9 @@ struct CaseResult {
 struct RunOptions {
   SubjectOptions subject;  // `record` is set by the runner
   int jobs = 1;            // processes at once
-  // The cases of a group that may hang, or fail after more than half of their limit, before the
-  // rest of the group is skipped. For each group that was so given up, the next ones may hang half
-  // as often, and once at least: a plugin that hangs everywhere gets its verdict in minutes.
+  // The cases of a group that may hang, or fail after a wait of seconds, before the rest of the
+  // group is skipped. For each group that was so given up, the next ones may hang half as often,
+  // and once at least: a plugin that hangs everywhere gets its verdict in minutes.
   int hangs = 8;
   // Told how many of the cases are done; may be empty.
   std::function<void(size_t done, size_t all)> progress;
