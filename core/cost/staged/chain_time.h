@@ -10,8 +10,10 @@
 //
 //   one      of a point: bring + all operations, one after the other + take away
 //   period   of points: the longest of what each unit is busy, or its port is with what others move
-//            at the same bank; bring, take away (their sum if they take turns); and one over the
-//            points under way
+//            at the same bank; what moves of one tensor, which lies in one bank; bring, take away
+//            (their sum if they take turns), slowed while operands move at the same only port; and
+//            one over the points under way. If a sum is added up in steps, a norm of these: more
+//            than the longest, since steps of several points stand in queues
 //   all      whole tensors, and one and a period for each further point; likewise of the loop
 //            around, whose points do not overlap but for what they bring: the loop inside drains
 //
@@ -72,6 +74,12 @@ struct ChainChoice {
   std::vector<const ChainWay*> ways;  // by kernel
   // Tensors that come, or go, with each point: a kernel, and its view of it without allocations.
   std::vector<std::pair<size_t, size_t>> tile_by_tile;
+  // A point of the outer loop, in cycles: of the busiest unit, of the transfer unit, and if no
+  // other point is under way.
+  struct Point {
+    double busy = 0, moving = 0, alone = 0;
+  };
+  Point point;
   double cycles = 0;
 };
 

@@ -419,10 +419,11 @@ StagedTime StagedKernel::tile_by_tile(const TileWork& work, const std::vector<Mo
   }
   out.energy_pj = energy(moved_, used_);
   out.cost = out.cycles;
-  // Whoever reads a temporary that does not stay has to bring it.
+  // Whoever reads a temporary that could have stayed has to bring it.
   ViewSet gone;
   for (size_t v = 0; v < parts.size(); ++v)
-    if (staging.in_parts[v] && parts[v].temporary && parts[v].writes) {
+    if (staging.in_parts[v] && parts[v].temporary && parts[v].writes &&
+        tensors_[v].bytes <= rates_->bank_bytes) {
       gone[v] = true;
       parts[v].temporary = false;
       parts[v].reads = true;
@@ -581,7 +582,24 @@ StagedKernel::Alone StagedKernel::alone(const Tile& tile, bool goes_on) const {
   for (size_t v = 0; v < parts.size(); ++v)
     banks.push_back(v % static_cast<size_t>(std::max<int64_t>(rates_->banks, 1)));
   const Operation operation = this->operation(work(tile, parts), parts, staging, banks);
-  return {operation.takes, operation.busy, operation.port};
+  return {operation.takes, operation.busy, operation.port,
+          std::min(operation.parts, rates_->instances)};
+}
+
+void StagedKernel::operand_cycles(const Tile& tile, bool goes_on,
+                                  std::vector<double>& cycles) const {
+  std::vector<Move>& parts = parts_;
+  parts = moves(tile);
+  Staging staging = in_tiles(ViewSet().set());
+  staging.steps = goes_on ? 2 : 1;
+  operation(work(tile, parts), parts, staging, std::vector<size_t>(parts.size(), 0));
+  const size_t ports = rates_->ports.size();
+  cycles.assign(parts.size() * ports, 0);
+  for (size_t v = 0; v < parts.size(); ++v)
+    for (size_t use = 0; use < kPortUses; ++use)
+      if (const int port = rates_->port_of[use]; port >= 0)
+        cycles[v * ports + static_cast<size_t>(port)] +=
+            parts[v].operand[use] / rates_->ports[static_cast<size_t>(port)];
 }
 
 double StagedKernel::least_alone(const Tile& tile) const {

@@ -114,12 +114,15 @@ class StagedKernel {
   // Cycles of all instances, whatever the tile.
   double least_busy() const { return least_operation_ * rates_->unit_cycle / rates_->instances; }
   // One tile whose views all lie packed in the scratchpad, for whoever brings them: cycles from its
-  // start to its end, of all instances, and of the busiest port.
+  // start to its end, of all instances, and of the busiest port; and how many parts of it use the
+  // port at once.
   struct Alone {
-    double takes = 0, busy = 0, port = 0;
+    double takes = 0, busy = 0, port = 0, parts = 1;
   };
   // `goes_on`: it adds to what a tile before it has left.
   Alone alone(const Tile& tile, bool goes_on) const;
+  // Of such a tile, by view and by port of the scratchpad: cycles in which operands move.
+  void operand_cycles(const Tile& tile, bool goes_on, std::vector<double>& cycles) const;
   // alone() does not take less.
   double least_alone(const Tile& tile) const;
   // By view: a tile's bytes in the scratchpad, and its bytes of whole lines.

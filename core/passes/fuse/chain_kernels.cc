@@ -54,7 +54,8 @@ struct Ways {
 // A row of kernels and what they have in common.
 struct Row {
   size_t first = 0, last = 0;
-  size_t tail = 0;  // what may be fused with the last kernel instead, else the last kernel
+  size_t head = 0;  // what may be fused with the first kernel instead, else the first kernel
+  size_t tail = 0;  // the same of the last kernel
   std::vector<std::vector<std::string>> common;  // by kernel and common index: its own name
   std::vector<int64_t> ranges;
   std::set<std::string> summed;  // the common indices over which the last kernel sums
@@ -74,15 +75,20 @@ class Chainer {
     for (const Statement& stmt : parent_.stmts)
       if (!stmt.deps.empty() || parent_.tags.has(stripe::tag::kDeps))
         return context_.skipped(parent_.name, "its statements are ordered by dependencies");
-    std::vector<Statement> done;
     known_at_.assign(parent_.stmts.size(), kUnknown);
+    chained_.assign(parent_.stmts.size(), false);
+    std::map<size_t, Block> chains;  // by their first kernels
     for (size_t next = 0; next < parent_.stmts.size();) {
-      if (const size_t taken = chain_from(next, done)) {
-        next += taken;
-        continue;
-      }
-      done.push_back(std::move(parent_.stmts[next]));
-      ++next;
+      const size_t taken = chain_from(next, chains);
+      for (size_t k = next; k < next + taken; ++k) chained_[k] = true;
+      next += std::max<size_t>(taken, 1);
+    }
+    std::vector<Statement> done;
+    for (size_t k = 0; k < parent_.stmts.size(); ++k) {
+      if (const auto made = chains.find(k); made != chains.end())
+        done.emplace_back(std::move(made->second));
+      else if (!chained_[k])
+        done.push_back(std::move(parent_.stmts[k]));
     }
     parent_.stmts = std::move(done);
     std::erase_if(parent_.refs, [&](const Refinement& ref) { return inside_.count(ref.into) > 0; });
@@ -112,24 +118,29 @@ class Chainer {
   bool is_product(const Block& block) const { return block.tags.has_all(options_.products); }
 
   // Makes a chain of the kernels from this one on; how many, 0: none.
-  size_t chain_from(size_t first, std::vector<Statement>& done) {
+  size_t chain_from(size_t first, std::map<size_t, Block>& chains) {
     double gain = 0;
     std::optional<Row> row;
     cost::ChainChoice chosen;
     std::vector<Row> rows = rows_from(first);
     std::erase_if(rows, [&](const Row& next) { return !may_gain(next); });
-    for (Row& next : rows) next.tail = next.last + (fused_with_next(next.last) ? 1 : 0);
+    const bool has_head = first > 0 && !chained_[first - 1] && fused_with_next(first - 1);
+    for (Row& next : rows) {
+      next.head = first - (has_head ? 1 : 0);
+      next.tail = next.last + (fused_with_next(next.last) ? 1 : 0);
+    }
     for (Row& next : rows) {
       const cost::ChainTensors tensors = tensors_of(next);
       std::vector<cost::ChainKernel> kernels;
       for (size_t k = next.first; k <= next.last; ++k)
         kernels.push_back({block(k), ways_of(k), next.common[k - first]});
       context_.matched();
-      // What follows the last kernel runs by itself if it is not fused with it.
-      double tail = 0;
-      if (next.tail > next.last)
-        tail = cost_of(known(next.tail), *block(next.tail), tensors_of(next), How::best);
-      const double below = options_.at_most * apart(next, tensors_of(next), How::rough) - tail;
+      // What is around the row runs by itself if it is not fused with it.
+      double around = 0;
+      for (const size_t k : {next.head, next.tail})
+        if (k < next.first || k > next.last)
+          around += cost_of(known(k), *block(k), tensors_of(next), How::best);
+      const double below = options_.at_most * apart(next, tensors_of(next), How::rough) - around;
       const std::optional<cost::ChainChoice>& choice = best_chain(next, kernels, tensors, below);
       if (!choice) {
         context_.note(fmt::format("{} and {} more: no tiles of {} take less than {:.0f}",
@@ -137,7 +148,7 @@ class Chainer {
                                   next.last == first ? "it" : "them", below));
         continue;
       }
-      const double together = choice->cycles + tail;
+      const double together = choice->cycles + around;
       const double apart = time_apart(next, together, rows.size() == 1);
       context_.note(fmt::format("{} and {} more: {}, apart {:.0f}", block(first)->name,
                                 next.last - first, cost::to_string(*choice), apart));
@@ -150,7 +161,7 @@ class Chainer {
     if (!row) return 0;
     std::optional<Block> made = make(*row, chosen);
     if (!made) return 0;
-    done.emplace_back(std::move(*made));
+    chains.emplace(first, *std::move(made));
     context_.changed();
     context_.count("chains");
     if (chosen.step > 0) context_.count("sums in steps");
@@ -184,7 +195,7 @@ class Chainer {
     if (options_.rows == "one") return out;
     std::optional<FusionParent> of;
     Block all;
-    Row row{first, first, first, {}, {}, {}};
+    Row row{first, first, first, first, {}, {}, {}};
     int products = is_product(*block(first));
     for (size_t k = first + 1; k < parent_.stmts.size() && k - first < kMostKernels; ++k) {
       if (!may_be_in(k)) break;
@@ -216,7 +227,7 @@ class Chainer {
   std::optional<Row> row_of_one(size_t k) const {
     const Block& kernel = *block(k);
     if (!is_product(kernel) || why_points_do_not_commute(kernel, of_->names())) return std::nullopt;
-    Row out{k, k, k, {{}}, {}, {}};
+    Row out{k, k, k, k, {{}}, {}, {}};
     for (const IndexRole& role : index_roles(kernel)) {
       if (role.kind != IndexKind::output || kernel.find_index(role.name)->affine) continue;
       out.common[0].push_back(role.name);
@@ -306,11 +317,11 @@ class Chainer {
   cost::ChainTensors tensors_of(const Row& row) const {
     cost::ChainTensors out;
     std::map<std::string, int64_t> users;
-    for (size_t k = row.first; k <= row.tail; ++k) {
+    for (size_t k = row.head; k <= row.tail; ++k) {
       std::set<std::string> seen;
       for (const Refinement& view : block(k)->refs)
         if (view.dir != RefDir::none && seen.insert(view.from).second)
-          users[view.from] += k <= row.last;
+          users[view.from] += k >= row.first && k <= row.last;
     }
     for (const auto& [name, count] : users) {
       const Refinement* ref = of_->find(name);
@@ -366,13 +377,13 @@ class Chainer {
   }
 
   // What kernels cost by themselves, or fused where that costs less. `row` with what may be fused
-  // with its last kernel.
+  // with its first and its last kernel.
   enum class How { least, rough, best };
   double apart(const Row& row, const cost::ChainTensors& tensors, How how) {
     double before = 0, out = 0;  // of the kernels before the last one, and of all
-    for (size_t k = row.first; k <= row.tail; ++k) {
+    for (size_t k = row.head; k <= row.tail; ++k) {
       double next = out + cost_of(known(k), *block(k), tensors, how);
-      if (k > row.first)
+      if (k > row.head)
         if (const Block* both = fused_with_next(k - 1))
           next = std::min(next, before + cost_of(known(*both, true), *both, tensors, how));
       before = out;
@@ -529,6 +540,7 @@ class Chainer {
   std::map<size_t, std::optional<Block>> fused_;  // by position of the product
   static constexpr size_t kUnknown = std::numeric_limits<size_t>::max();
   std::vector<size_t> known_at_;  // by statement: position in `alone_`
+  std::vector<bool> chained_;     // by statement
   std::vector<Alone> alone_;
   std::unordered_multimap<size_t, size_t> by_hash_;
   std::deque<FoundRow> rows_;

@@ -3,19 +3,11 @@
 // the templates, by the pipeline that `stria sim` takes.
 #include <gtest/gtest.h>
 
-#include "program/part_simulation.h"
-#include "stria/base/file.h"
-#include "stria/builtins/evaluate.h"
-#include "stria/lower/lower.h"
-#include "stria/pass/pipeline.h"
-#include "stria/passes/all_passes.h"
-#include "stria/tile/bind/bind.h"
-#include "stria/tile/syntax/parser.h"
+#include "mapped_cycles.h"
 
 namespace stria::sim {
 namespace {
 
-using Inputs = std::map<std::string, tile::TensorType>;
 struct Sample {
   const char *name, *text;
   Inputs inputs;
@@ -62,25 +54,9 @@ const std::vector<Sample>& samples() {
   return all;
 }
 
-// Cycles of #main.
 double cycles(const std::string& machine, const TemplateSettings& settings, const Sample& sample) {
-  static const EvaluateIntrinsic evaluator = evaluate;
-  const std::string hw = STRIA_SOURCE_DIR "/hwmodels/templates/" + machine + ".json",
-                    passes = STRIA_SOURCE_DIR "/plugins/sim/passes/scratchpad.json";
-  const auto model = load_hardware_model({hw, read_file(hw).value()}, settings);
-  EXPECT_TRUE(model.ok()) << model.status().to_string();
-  const auto steps =
-      parse_pipeline({passes, read_file(passes).value()}, {}, *model, passes::pass_registry());
-  EXPECT_TRUE(steps.ok()) << steps.status().to_string();
-  auto parsed = tile::parse({sample.name, sample.text});
-  auto program = lower(*tile::bind_program(*parsed, "", sample.inputs));
-  PipelineOptions how;
-  how.evaluate = &evaluator;
-  const auto reports = run_pipeline(*program, *steps, *model, how);
-  EXPECT_TRUE(reports.ok()) << reports.status().to_string();
-  const auto run = simulate_part(*program, *program->main(), *model);
-  EXPECT_TRUE(run.ok()) << run.status().to_string();
-  return static_cast<double>(run->machine.cycles(run->ticks()));
+  SCOPED_TRACE(sample.name);
+  return mapped_cycles(machine, settings, sample.text, sample.inputs);
 }
 
 struct Knob {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program mapped as `stria sim` maps it, and timed.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "stria/template/template_text.h"
+#include "stria/tile/bind/bind.h"
+
+namespace stria::sim {
+
+using Inputs = std::map<std::string, tile::TensorType>;
+
+// Cycles of #main on the template `machine` with these parameters. Without `chains` no kernels run
+// over common tiles.
+double mapped_cycles(const std::string& machine, const TemplateSettings& settings,
+                     const std::string& text, const Inputs& inputs, bool chains = true);
+
+}  // namespace stria::sim
