@@ -124,6 +124,23 @@ void add_driver_cases(CaseMaker& maker) {
     STRIA_RETURN_IF_ERROR(b.end());
     return a.end();
   });
+  add(maker, "drivers.each_asks_its_own_host", kSeveral, [](Subject& subject) -> Finding {
+    STRIA_RETURN_IF_ERROR(subject.open());
+    // The one that was begun first works, while the latest does nothing.
+    STRIA_ASSIGN(Life a, Life::begin(subject));
+    STRIA_ASSIGN(Life b, Life::begin(subject));
+    const DeviceWork work = a.work(subject);
+    // So long that a kernel is worth several threads.
+    STRIA_ASSIGN(const SmallProgram program,
+                 SmallProgram::compile(work, subject.device_info(), *subject.manifest(),
+                                       subject.options().directory, 1 << 18));
+    b.host->expect_no_work();
+    STRIA_RETURN_IF_ERROR(program_round(work, program, 1));
+    if (const std::string asked = b.host->work_asked(); !asked.empty())
+      return broken("what one driver runs asks another driver's host: {}", asked);
+    STRIA_RETURN_IF_ERROR(a.end());
+    return b.end();
+  });
   add(maker, "drivers.one_host_has_no_memory", kSeveral, [](Subject& subject) -> Finding {
     STRIA_ASSIGN(Life a, Life::begin(subject));
     STRIA_ASSIGN(Life b, Life::begin(subject));

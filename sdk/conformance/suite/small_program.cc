@@ -66,7 +66,7 @@ PassInfo plugin_pass(const DeviceWork& work) {
 
 Result<SmallProgram> SmallProgram::compile(const DeviceWork& work, const hal::DeviceInfo& info,
                                            const hal::Manifest& manifest,
-                                           const std::filesystem::path& directory) {
+                                           const std::filesystem::path& directory, int64_t count) {
   const hal::DeviceKind* kind = manifest.find_kind(info.kind);
   if (!kind) return broken("the manifest has no device kind '{}'", info.kind);
   const auto read = [directory](const std::filesystem::path& file) -> Result<SourceText> {
@@ -90,7 +90,8 @@ Result<SmallProgram> SmallProgram::compile(const DeviceWork& work, const hal::De
                               DataType::i16, DataType::i8, DataType::u8}) {
     SmallProgram out;
     out.type_ = type;
-    STRIA_ASSIGN(out.program_, lowered(type, kCount));
+    out.count_ = count;
+    STRIA_ASSIGN(out.program_, lowered(type, count));
     const std::vector<DeviceLack> lacks =
         device_lacks(out.program_, model, info.memory_bytes,
                      [](const stripe::Block& block) { return block.name; });
@@ -122,7 +123,7 @@ Result<SmallProgram> SmallProgram::of(Subject& subject) {
   return *kept;
 }
 
-uint64_t SmallProgram::bytes() const { return static_cast<uint64_t>(bytes_of(type_, kCount)); }
+uint64_t SmallProgram::bytes() const { return static_cast<uint64_t>(bytes_of(type_, count_)); }
 
 namespace {
 
@@ -143,13 +144,13 @@ Bytes elements(DataType type, int64_t count, Value value) {
 }  // namespace
 
 Bytes SmallProgram::a(uint32_t seed) const {
-  return elements(type_, kCount, [&](int64_t i) { return element(seed, i); });
+  return elements(type_, count_, [&](int64_t i) { return element(seed, i); });
 }
 Bytes SmallProgram::b(uint32_t seed) const {
-  return elements(type_, kCount, [&](int64_t i) { return element(seed + 1, i); });
+  return elements(type_, count_, [&](int64_t i) { return element(seed + 1, i); });
 }
 Bytes SmallProgram::r(uint32_t seed) const {
-  return elements(type_, kCount,
+  return elements(type_, count_,
                   [&](int64_t i) { return element(seed, i) + element(seed + 1, i); });
 }
 

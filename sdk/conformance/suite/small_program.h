@@ -19,7 +19,8 @@ class SmallProgram {
   // unsupported if the device's model lacks every type of numbers. `info` is the open device's.
   static Result<SmallProgram> compile(const DeviceWork& work, const hal::DeviceInfo& info,
                                       const hal::Manifest& manifest,
-                                      const std::filesystem::path& directory);
+                                      const std::filesystem::path& directory,
+                                      int64_t count = kCount);
   // For the subject's device; compiled once per process.
   static Result<SmallProgram> of(Subject& subject);
 
@@ -34,6 +35,7 @@ class SmallProgram {
  private:
   static constexpr int64_t kCount = 200;
   DataType type_ = DataType::fp32;
+  int64_t count_ = kCount;  // of each tensor's elements
   stripe::Program program_;
   std::string text_;
 };

@@ -63,7 +63,26 @@ struct TestHost::Slots {
   }
 
   static void post(stria_host* host, void (*task)(void*), void* state) {
-    if (TestHost* self = watched(host, "post")) self->services_.table().post(host, task, state);
+    TestHost* self = watched(host, "post");
+    if (!self) return;
+    self->note("post");
+    self->services_.table().post(host, task, state);
+  }
+
+  static void parallel_for(stria_host* host, uint64_t count, uint64_t grain,
+                           void (*body)(void*, uint64_t, uint64_t), void* state) {
+    TestHost* self = of(host);
+    if (!self) return;
+    self->note("parallel_for");
+    self->services_.table().parallel_for(host, count, grain, body, state);
+  }
+
+  static stria_error* program_create(stria_host* host, stria_string stripe,
+                                     stria_host_program** program) {
+    TestHost* self = of(host);
+    if (!self) return hal::to_error(make_error(StatusCode::cancelled, "the host has ended"));
+    self->note("program_create");
+    return self->services_.table().program_create(host, stripe, program);
   }
 
   static stria_error* kernel_run(stria_host* host, stria_host_kernel* kernel,
@@ -71,12 +90,14 @@ struct TestHost::Slots {
     TestHost* self = of(host);
     if (!self) return hal::to_error(make_error(StatusCode::cancelled, "the host has ended"));
     ++self->kernels_run_;
+    self->note("kernel_run");
     return self->services_.table().kernel_run(host, kernel, arguments, count);
   }
 
   static void* allocate(stria_host* host, uint64_t bytes, uint64_t alignment) {
     TestHost* self = watched(host, "allocate");
     if (!self) return nullptr;
+    self->note("allocate");
     if (int64_t left = self->allocations_left_; left > 0) {
       // The last one stays 1: from there on all fail.
       while (left > 1 && !self->allocations_left_.compare_exchange_weak(left, left - 1)) {
@@ -126,11 +147,13 @@ struct TestHost::Slots {
                                 void* state) {
     TestHost* self = of(host);
     if (!self || self->cache_fails_) return refused();
+    self->note("cache_get");
     return self->services_.table().cache_get(host, key, sink, state);
   }
   static stria_error* cache_put(stria_host* host, stria_string key, stria_string value) {
     TestHost* self = of(host);
     if (!self || self->cache_fails_) return refused();
+    self->note("cache_put");
     return self->services_.table().cache_put(host, key, value);
   }
 };
@@ -167,6 +190,8 @@ TestHost::TestHost(unsigned threads)
   services_.set_plugin("under test");
   table_.log = Slots::log;
   table_.post = Slots::post;
+  table_.parallel_for = Slots::parallel_for;
+  table_.program_create = Slots::program_create;
   table_.kernel_run = Slots::kernel_run;
   table_.allocate = Slots::allocate;
   table_.free = Slots::free;
@@ -198,6 +223,23 @@ void TestHost::watch(std::function<void(const char*)> watcher) {
                     : nullptr;
   const std::lock_guard lock(mutex_);
   watcher_ = std::move(shared);
+}
+
+void TestHost::expect_no_work() {
+  const std::lock_guard lock(mutex_);
+  work_asked_.clear();
+  expects_no_work_ = true;
+}
+
+std::string TestHost::work_asked() const {
+  const std::lock_guard lock(mutex_);
+  return work_asked_;
+}
+
+void TestHost::note(const char* service) {
+  if (!expects_no_work_) return;
+  const std::lock_guard lock(mutex_);
+  if (work_asked_.empty()) work_asked_ = service;
 }
 
 std::string TestHost::take_misuse() {
