@@ -97,7 +97,8 @@ class Evaluator {
     if (!there.ok()) return "";
     if (!*there) {
       if (before.kind != Kind::name) return what_is_there(before);
-      return fmt::format(": '{}' is not{}", before.text, did_you_mean(before.text, scope_.names()));
+      return fmt::format(": there is no '{}'{}", before.text,
+                         did_you_mean(before.text, scope_.names()));
     }
     if (!(*there)->is_object()) return "";
     std::string missing = path.text;

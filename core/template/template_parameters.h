@@ -25,7 +25,7 @@ struct TemplateParameter {
   std::string initial;  // its default, as the template writes it; empty: there is none
   std::string legal;    // "a whole number from 1 to 64"; empty: the template does not say
   std::set<std::string> initial_reads;  // names that the default is computed from
-  // All that it may be, as settings give it, if the template lists that: of one_of and boolean.
+  // What it may be, as settings give it: the values that one_of or boolean list as plain literals.
   std::vector<std::string> choices;
 };
 

@@ -150,6 +150,15 @@ TEST_F(Runner, GroupsThatWaitInVainAreGivenUp) {
   }
   EXPECT_THAT(m, UnorderedElementsAre(Pair(Ending::fail, 4), Pair(Ending::skip, 16)));
   EXPECT_THAT(k, UnorderedElementsAre(Pair(Ending::fail, 3)));
+  // The next group may wait half as often.
+  for (int i = 0; i < 20; ++i) {
+    add("of_another_" + std::to_string(i), wait, Place::shared, 100);
+    cases_.back().name[0] = 'Q';
+  }
+  std::map<Ending, int> q;
+  for (const CaseResult& one : run_all(1).cases)
+    if (cases_[one.index].group() == 'Q') ++q[one.ending];
+  EXPECT_THAT(q, UnorderedElementsAre(Pair(Ending::fail, 2), Pair(Ending::skip, 18)));
 }
 
 // What hangs everywhere has its verdict soon: the first group may hang `hangs` times, each further

@@ -173,7 +173,8 @@ void define(CLI::App* app, DoctorOptions& options) {
       "libraries it needs are installed, its devices, and the command that would mend it. Each is\n"
       "loaded in a process of its own, and a tiny program is run on each of its devices and "
       "compared\n"
-      "with the interpreter. Exit code 0 only if all is well, else 3.\n"
+      "with the interpreter, and compiled with each value of the parameters of its pipeline that\n"
+      "list their values. Exit code 0 only if all is well, else 3.\n"
       "\nExamples:\n  stria doctor\n  stria doctor llvm_cpu --json");
 }
 

@@ -86,8 +86,13 @@ std::string text_report(const Report& report, bool all_cases) {
     out += fmt::format(
         "{} of {} kernels are interpreted by the host: the plugin has no code for them\n",
         report.interpreted_kernels, report.kernels);
-  for (const auto& [reason, kernels] : report.interpreted)
+  uint64_t others = report.interpreted_kernels;
+  for (const auto& [reason, kernels] : report.interpreted) {
     out += fmt::format("  {} of them: {}\n", kernels, reason);
+    others -= std::min(others, kernels);
+  }
+  if (others > 0 && !report.interpreted.empty())
+    out += fmt::format("  {} of them: other reasons\n", others);
   out += "\n";
   for (const Group& group : all_groups()) {
     const auto it = report.verdict.by_group.find(group.letter);

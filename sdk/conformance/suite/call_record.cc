@@ -80,6 +80,8 @@ std::string FirstText::take() {
 
 void CallRecord::forget_last_process() {
   for (OpenCall& call : open) call.slot = 0;
+  for (Interpreted& some : interpreted)
+    if (some.reason.state == FirstText::being_written) some.reason.state = FirstText::empty;
   for (SlotRecord& slot : slots) {
     slot.case_faults = 0;
     slot.case_fault.state = FirstText::empty;

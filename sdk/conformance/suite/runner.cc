@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "stria/base/text.h"
 #include "suite/batches.h"
@@ -235,13 +236,7 @@ class Run {
         std::min<std::chrono::milliseconds>(all_[message.index].limit / 2, kLongWait);
     const bool hung = message.ending == Ending::fail &&
                       std::chrono::duration<double>(message.seconds) >= patient(limit);
-    if (hung)
-      if (const int count = count_hang(all_[message.index].group())) {
-        // Its process goes on, unheard, until it is ended.
-        for (size_t at = worker.done; at < worker.batch.cases.size(); ++at)
-          skip(worker.batch.cases[at], count);
-        worker.batch.cases.resize(worker.done);
-      }
+    if (hung && !worker.batch.confirms) count_hang(all_[message.index].group(), &worker);
     worker.until = limit_of(worker);
   }
 
@@ -302,14 +297,14 @@ class Run {
                 worker.batch.cases.end()},
                false};
     if (!rest.cases.empty() && !worker.batch.confirms) waiting_.push_front(std::move(rest));
-    if (hangs) count_hang(all_[index].group());
+    if (hangs && !worker.batch.confirms) count_hang(all_[index].group());
   }
 
-  // Skips what waits of a group that has hung as often as it may; how often that was, or 0: it may
-  // go on.
-  int count_hang(char group) {
+  // Skips what waits of a group that has hung as often as it may. `worker` is at the group, and goes
+  // on, unheard, until it is ended: the rest of its batch is skipped too.
+  void count_hang(char group, Worker* worker = nullptr) {
     const int count = ++hangs_[group];
-    if (count < std::max(1, options_.hangs >> std::min(given_up_, 30))) return 0;
+    if (count < std::max(1, options_.hangs >> std::min<size_t>(given_up_.size(), 30))) return;
     size_t skipped = 0;
     for (Batch& batch : waiting_) {
       if (all_[batch.cases.front()].group() != group) continue;
@@ -317,17 +312,21 @@ class Run {
       batch.cases.clear();
     }
     std::erase_if(waiting_, [](const Batch& batch) { return batch.cases.empty(); });
-    if (skipped > 0) ++given_up_;
+    if (worker) {
+      for (size_t at = worker->done; at < worker->batch.cases.size(); ++at)
+        skipped += skip(worker->batch.cases[at], count);
+      worker->batch.cases.resize(worker->done);
+    }
+    if (skipped > 0) given_up_.insert(group);
     if (options_.progress) options_.progress(std::min(results_.size(), expected_), expected_);
-    return count;
   }
 
   // Whether the case had no result yet.
   bool skip(size_t index, int hangs) {
     CaseResult result{index, Ending::skip, "", "", 0, {}, false};
-    result.text =
-        fmt::format("not tried: {} of the group's cases hang, and --hangs {} allows no more", hangs,
-                    options_.hangs);
+    result.text = fmt::format(
+        "not tried: {} of the group's cases hang or wait in vain, and --hangs {} allows no more",
+        hangs, options_.hangs);
     return results_.try_emplace(index, std::move(result)).second;
   }
 
@@ -386,7 +385,7 @@ class Run {
   std::vector<Worker> workers_;
   std::map<size_t, CaseResult> results_;
   std::map<char, int> hangs_;  // by group
-  int given_up_ = 0;           // groups of which cases were skipped for their hangs
+  std::set<char> given_up_;    // groups of which cases were skipped for their hangs
   int next_worker_ = 0;
   bool strays_stay_ = false;  // some of what workers left behind could not be ended
   bool stopped_ = false;

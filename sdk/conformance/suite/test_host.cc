@@ -225,21 +225,16 @@ void TestHost::watch(std::function<void(const char*)> watcher) {
   watcher_ = std::move(shared);
 }
 
-void TestHost::expect_no_work() {
+std::set<std::string> TestHost::asked_from_now_on() {
   const std::lock_guard lock(mutex_);
-  work_asked_.clear();
-  expects_no_work_ = true;
-}
-
-std::string TestHost::work_asked() const {
-  const std::lock_guard lock(mutex_);
-  return work_asked_;
+  notes_ = true;
+  return std::exchange(asked_, {});
 }
 
 void TestHost::note(const char* service) {
-  if (!expects_no_work_) return;
+  if (!notes_) return;
   const std::lock_guard lock(mutex_);
-  if (work_asked_.empty()) work_asked_ = service;
+  asked_.insert(service);
 }
 
 std::string TestHost::take_misuse() {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -41,9 +42,9 @@ class TestHost {
   // How many kernels the interpreter has run for the plugin.
   uint64_t kernels_run() const { return kernels_run_; }
   std::vector<std::string> log() const;
-  // From now on: which service was asked for work first, "parallel_for"; or memory, or the cache.
-  void expect_no_work();
-  std::string work_asked() const;  // "" if none was
+  // Which services the plugin has asked for since the last call, from the first call on:
+  // "parallel_for", "allocate".
+  std::set<std::string> asked_from_now_on();
   // Called at the begin of each call of log, allocate, free and post, on the plugin's thread, with
   // the service's name; empty: nothing is.
   void watch(std::function<void(const char* service)> watcher);
@@ -62,10 +63,10 @@ class TestHost {
   stria_host_services table_{};
   std::atomic<int64_t> allocations_left_{0}, held_{0}, refused_{0};
   std::atomic<uint64_t> kernels_run_{0};
-  std::atomic<bool> cache_fails_{false}, expects_no_work_{false};
+  std::atomic<bool> cache_fails_{false}, notes_{false};
   mutable std::mutex mutex_;
   std::vector<std::string> log_;  // guarded by mutex_, as all that follow
-  std::string work_asked_;
+  std::set<std::string> asked_;
   std::shared_ptr<const std::function<void(const char*)>> watcher_;
   struct Block {
     uint64_t bytes, alignment;

@@ -98,7 +98,7 @@ TEST(Template, ErrorsCarryLineAndColumn) {
   EXPECT_THAT(rendered("{{ hw['near'] + 1 }}", {{"hw", {{"far", 1}}}}),
               HasSubstr("'hw['near']' is not set: 'hw' has 'far'"));
   EXPECT_THAT(rendered("{{ hv.units.FAR }}", {{"hw", 1}}),
-              HasSubstr("'hv.units.FAR' is not set: 'hv' is not, did you mean 'hw'?"));
+              HasSubstr("'hv.units.FAR' is not set: there is no 'hv', did you mean 'hw'?"));
   EXPECT_THAT(rendered("{{ 1 / 0 }}"), HasSubstr("division by zero"));
   EXPECT_THAT(rendered("{{ 1 + }}"), HasSubstr("a value is missing"));
   EXPECT_THAT(rendered("{{ 1 2 }}"), HasSubstr("unexpected '2'"));

@@ -162,7 +162,6 @@ TEST_F(DeviceHistory, AnotherDeviceOrDriverIsNotMeant) {
   EXPECT_EQ(left(listed_elsewhere), 60);
 }
 
-// Several runs on one device meet the same loss.
 // Whoever mends a plugin tries it again at once.
 TEST_F(DeviceHistory, APluginThatIsBuiltAnewBeginsAnew) {
   fail();
@@ -176,6 +175,7 @@ TEST_F(DeviceHistory, APluginThatIsBuiltAnewBeginsAnew) {
   EXPECT_EQ(left(device_), 60);
 }
 
+// Several runs on one device meet the same loss.
 TEST_F(DeviceHistory, OneLossCountsOnce) {
   fail();
   now_ += 5;

@@ -61,6 +61,7 @@ std::vector<std::string> files_in(const Examination& seen, std::string_view fail
     std::error_code error;
     for (std::filesystem::directory_iterator entries(seen.found.directory / below, error), end;
          !error && entries != end; entries.increment(error)) {
+      if (entries->path().extension() != ".json") continue;
       const auto file = hal::file_to_edit(
           seen.found.directory, std::filesystem::path(below) / entries->path().filename());
       if (const size_t at = failure.find(hal::shown_path(file)); at != std::string_view::npos)
