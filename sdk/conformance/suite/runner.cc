@@ -300,8 +300,8 @@ class Run {
     if (hangs && !worker.batch.confirms) count_hang(all_[index].group());
   }
 
-  // Skips what waits of a group that has hung as often as it may. `worker` is at the group, and goes
-  // on, unheard, until it is ended: the rest of its batch is skipped too.
+  // Skips what waits of a group that has hung as often as it may. `worker` is at the group, and
+  // goes on, unheard, until it is ended: the rest of its batch is skipped too.
   void count_hang(char group, Worker* worker = nullptr) {
     const int count = ++hangs_[group];
     if (count < std::max(1, options_.hangs >> std::min<size_t>(given_up_.size(), 30))) return;
