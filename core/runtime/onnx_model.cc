@@ -77,7 +77,16 @@ Status check_names(const OnnxModel& model, const OnnxOptions& options) {
   return check("named dimension", dims, options.dims);
 }
 
-// Tensors become outputs, one for each item of a sequence; strings become notes.
+// "0 'cat', 1 'dog'"
+std::string numbered(const std::vector<std::string>& texts) {
+  std::string out;
+  for (size_t k = 0; k < texts.size(); ++k)
+    out += fmt::format("{}{} '{}'", k ? ", " : "", k, shown_name(texts[k]));
+  return out;
+}
+
+// Tensors become outputs, one for each item of a sequence; strings become notes. So does what the
+// numbers of an output stand for.
 void add_output(const onnx::TranslatedOutput& output, ProgramBinding& binding,
                 std::vector<std::string>& notes) {
   if (output.is_strings) {
@@ -91,6 +100,12 @@ void add_output(const onnx::TranslatedOutput& output, ProgramBinding& binding,
     for (const onnx::TranslatedOutput& item : output.items) add_output(item, binding, notes);
   } else {
     binding.outputs.push_back({output.name, output.tile});
+    if (!output.texts.empty())
+      notes.push_back(fmt::format("the output '{}' is text, by number: {}", output.name,
+                                  numbered(output.texts)));
+    if (!output.keys.empty())
+      notes.push_back(fmt::format("the output '{}' is a map: the keys of its columns are {}",
+                                  output.name, numbered(output.keys)));
   }
 }
 

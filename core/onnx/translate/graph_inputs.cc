@@ -129,6 +129,12 @@ Status GraphTranslator::add_input(const ValueInfo& info, Scope& scope) {
   if (info.type.kind == ValueType::Kind::optional && info.type.element &&
       options_.sizes.contains(info.name))
     return add_input({info.name, *info.type.element}, scope);
+  if (info.type.kind == ValueType::Kind::map) {
+    missing_.nodes.push_back(fmt::format(
+        "input '{}' is a map; export the model with a tensor of features as its input", info.name));
+    scope.values[info.name] = nullptr;
+    return {};
+  }
   const std::optional<DataType> type = tile_type_of(info.type.type);
   if (info.type.kind != ValueType::Kind::tensor || !type) {
     missing_.inputs_by_value.push_back(info.name);

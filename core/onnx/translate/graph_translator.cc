@@ -221,6 +221,9 @@ Status GraphTranslator::finish(NodeWriter& writer, Scope& scope) {
         if (value->element == ElementType::undefined && input &&
             input->kind == Value::Kind::tensor && input->type.type == value->type.type)
           value->element = element_of(*input);
+      if (at->second.strings) {
+        STRIA_ASSIGN(value, strings_by(value, *at->second.strings));
+      }
     }
     if (!scope.values.emplace(name, value).second)
       return invalid_argument("{}: the name '{}' is taken", text_of(node), name);
@@ -303,6 +306,8 @@ Status GraphTranslator::translate_node(const Node& node, Scope& scope,
     add_names(missing_.operators, {text});
     usable = false;
   }
+  if (usable && moves_strings(node, inputs))
+    return move_strings(*found, node, std::move(inputs), version->second, scope);
   if (usable) {
     NodeWriter writer(*this, node, version->second, inputs);
     scope_ = &scope;

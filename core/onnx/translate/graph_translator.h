@@ -21,6 +21,8 @@
 
 namespace stria::onnx {
 
+struct Operator;
+
 // Names of a graph; those of the graphs around it are seen, too.
 struct Scope {
   const Scope* around = nullptr;
@@ -65,6 +67,12 @@ class GraphTranslator {
   Status expand_function(const Function& function, const Node& node,
                          const std::vector<ValuePtr>& inputs, Scope& scope);
   Status finish(NodeWriter& writer, Scope& scope);
+  // Nodes that only move elements, with strings among their inputs: their numbers are moved.
+  bool moves_strings(const Node& node, const std::vector<ValuePtr>& inputs) const;
+  Status move_strings(const Operator& found, const Node& node, std::vector<ValuePtr> inputs,
+                      int64_t version, Scope& scope);
+  // Strings by their numbers; known ones if the numbers do not depend on inputs.
+  Result<ValuePtr> strings_by(const ValuePtr& numbers, const std::vector<std::string>& strings);
   Result<ValuePtr> bound(const std::string& name, const KnownValue& given, const ValueType& type);
   Status add_inputs(Scope& scope);
   Status add_input(const ValueInfo& info, Scope& scope);

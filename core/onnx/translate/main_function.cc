@@ -48,6 +48,15 @@ TranslatedOutput GraphTranslator::output(
       for (const ValuePtr& item : value->items)
         out.items.push_back(output(fmt::format("{}[{}]", name, out.items.size()), item, result));
       break;
+    case Value::Kind::chosen:
+      out = output(name, value->items[0], result);
+      out.texts = value->strings;
+      break;
+    case Value::Kind::map:
+      out = output(name, value->items[0], result);
+      out.keys = value->strings;
+      for (const int64_t key : value->integers) out.keys.push_back(std::to_string(key));
+      break;
     case Value::Kind::tensor:
       out.element = element_of(*value);
       out.type.type = *outside_type_of(out.element);

@@ -25,11 +25,26 @@ ElementType NodeWriter::element(int i) const { return element_of(*value(i)); }
 
 const ValuePtr& NodeWriter::value(int i) const { return inputs_[static_cast<size_t>(i)]; }
 
+namespace {
+
+Status no_tensor(const NodeWriter& node, int i) {
+  const Value& value = *node.value(i);
+  const bool is_text = value.kind == Value::Kind::strings || value.kind == Value::Kind::chosen;
+  const bool is_map = value.kind == Value::Kind::map;
+  return node.error(fmt::format(
+      "input {} ('{}') is no tensor of numbers{}", i, value.name,
+      is_text  ? " but text"
+      : is_map ? " but a map: export the model without ZipMap (in skl2onnx by the option 'zipmap': "
+                 "False)"
+               : ""));
+}
+
+}  // namespace
+
 Result<std::string> NodeWriter::tensor(int i) {
   if (!has(i)) return error(fmt::format("input {} is missing", i));
   const ValuePtr& of = value(i);
-  if (of->kind != Value::Kind::tensor)
-    return error(fmt::format("input {} ('{}') is no tensor of numbers", i, of->name));
+  if (of->kind != Value::Kind::tensor) return no_tensor(*this, i);
   return parameter(of);
 }
 
@@ -55,8 +70,7 @@ Result<ValuePtr> NodeWriter::stage(const std::string& expression) {
 
 Result<std::shared_ptr<const HostTensor>> NodeWriter::known(int i) {
   if (!has(i)) return error(fmt::format("input {} is missing", i));
-  if (value(i)->kind != Value::Kind::tensor)
-    return error(fmt::format("input {} ('{}') is no tensor of numbers", i, value(i)->name));
+  if (value(i)->kind != Value::Kind::tensor) return no_tensor(*this, i);
   auto elements = graph_.elements(value(i));
   if (!elements.ok()) return elements.status().with_context(text_of(node_));
   return elements;
@@ -164,18 +178,24 @@ bool NodeWriter::wants(int k) const {
 }
 
 Status NodeWriter::result(int k, const std::string& expression, ElementType element) {
-  if (wants(k)) outputs_[k] = {expression, nullptr, nullptr, element};
+  if (wants(k)) outputs_[k] = {expression, nullptr, nullptr, element, {}};
   return {};
 }
 
 Status NodeWriter::result_known(int k, HostTensor elements, ElementType element) {
   if (wants(k))
-    outputs_[k] = {"", std::make_shared<HostTensor>(std::move(elements)), nullptr, element};
+    outputs_[k] = {"", std::make_shared<HostTensor>(std::move(elements)), nullptr, element, {}};
   return {};
 }
 
 Status NodeWriter::result_value(int k, ValuePtr value) {
-  if (wants(k)) outputs_[k] = {"", nullptr, std::move(value), ElementType::undefined};
+  if (wants(k)) outputs_[k] = {"", nullptr, std::move(value), ElementType::undefined, {}};
+  return {};
+}
+
+Status NodeWriter::result_chosen(int k, const std::string& numbers,
+                                 std::vector<std::string> strings) {
+  if (wants(k)) outputs_[k] = {numbers, nullptr, nullptr, ElementType::i64, std::move(strings)};
   return {};
 }
 

@@ -95,6 +95,9 @@ class NodeWriter {
   // Its elements are known now.
   Status result_known(int k, HostTensor elements, ElementType element = ElementType::undefined);
   Status result_value(int k, ValuePtr value);  // an input, an item of a sequence, …
+  // Strings, by an i64 expression that has their numbers: known ones if that does not depend on
+  // inputs.
+  Status result_chosen(int k, const std::string& numbers, std::vector<std::string> strings);
   // An error of this node: "Conv 'conv1' (model.onnx): …".
   Status error(std::string text) const;
   Status not_supported(std::string text) const;
@@ -108,6 +111,7 @@ class NodeWriter {
     std::shared_ptr<HostTensor> known;
     ValuePtr value;
     ElementType element = ElementType::undefined;
+    std::optional<std::vector<std::string>> strings;  // that the expression chooses from
   };
   GraphTranslator& graph_;
   const Node& node_;

@@ -166,6 +166,18 @@ TEST_F(OnnxModelTest, TextIsANote) {
             "known: [1]: 'aa'");
 }
 
+TEST_F(OnnxModelTest, TextThatDependsOnInputsIsItsNumber) {
+  GraphWriter graph;
+  graph.input("x", ElementType::fp32, {2, 2}).strings("classes", {"cat", "dog"});
+  graph.node("ArgMax", {"x"}, {"largest"},
+             {onnx::integer_attribute("axis", 1), onnx::integer_attribute("keepdims", 0)});
+  graph.node("Gather", {"classes", "largest"}, {"label"}).output("label");
+  const Program program = made(read(graph).program());
+  EXPECT_THAT(program.outputs(), ElementsAre("label"));
+  EXPECT_THAT(program.notes(),
+              ElementsAre("the output 'label' is text, by number: 0 'cat', 1 'dog'"));
+}
+
 TEST_F(OnnxModelTest, ADerivativeHasTheNamesOfTheModel) {
   GraphWriter graph;
   graph.input("a/x", ElementType::fp32, {2}).input("steps", ElementType::i64, {2});

@@ -18,7 +18,18 @@ ValuePtr sequence_of(const NodeWriter& node, std::vector<ValuePtr> items) {
 
 Result<std::vector<ValuePtr>> items_of(NodeWriter& node, int i) {
   if (!node.has(i)) return node.error(fmt::format("input {} is missing", i));
-  if (node.value(i)->kind != Value::Kind::sequence)
+  const ValuePtr& value = node.value(i);
+  if (value->kind == Value::Kind::map && value->type.sizes.size() == 2) {
+    std::vector<ValuePtr> maps;
+    for (int64_t row = 0; row < value->type.sizes[0]; ++row) {
+      auto map = std::make_shared<Value>(*value);
+      STRIA_ASSIGN(map->items[0], part_of(node, value->items[0], 0, row, 1, false));
+      map->type.sizes = {value->type.sizes[1]};
+      maps.push_back(std::move(map));
+    }
+    return maps;
+  }
+  if (value->kind != Value::Kind::sequence)
     return node.error(fmt::format("input {} ('{}') is no sequence", i, node.value(i)->name));
   return node.value(i)->items;
 }

@@ -68,6 +68,8 @@ Status cast_to(NodeWriter& node, ElementType to) {
     if (to == ElementType::string) return node.result_value(0, node.value(0));
     return from_strings(node, *node.value(0), to);
   }
+  if (node.value(0)->kind == Value::Kind::chosen && to == ElementType::string)
+    return node.result_value(0, node.value(0));
   if (to == ElementType::string) return to_strings(node);
   STRIA_ASSIGN(const std::string x, node.tensor(0));
   if (node.element(0) == to) return node.result_value(0, node.value(0));
