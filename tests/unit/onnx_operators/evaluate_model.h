@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model computes by the interpreter, if all its inputs are known.
+// What a model computes by the interpreter. Its inputs are known, or given when it runs.
 #pragma once
 
 #include <map>
@@ -20,14 +20,22 @@ struct EvaluatedOutput : TranslatedOutput {
   std::shared_ptr<const HostTensor> elements;  // of a tensor
 };
 
+using GivenTensors = std::map<std::string, std::shared_ptr<const HostTensor>>;
+
 inline Result<std::vector<EvaluatedOutput>> evaluate_model(const Model& model,
-                                                           TranslateOptions options = {}) {
+                                                           TranslateOptions options = {},
+                                                           const GivenTensors& when_run = {}) {
   options.evaluate = evaluate_tile;
+  for (const auto& [name, tensor] : when_run) options.sizes[name] = tensor->sizes();
   STRIA_ASSIGN(const Translation made, translate(model, options));
   std::map<std::string, std::shared_ptr<const HostTensor>> results;
   if (!made.text.empty()) {
     std::vector<std::string> names;
     std::vector<std::shared_ptr<const HostTensor>> inputs;
+    for (const onnx::TranslatedInput& input : made.inputs) {
+      names.push_back(input.tile);
+      inputs.push_back(when_run.at(input.name));
+    }
     for (const onnx::TranslatedConstant& constant : made.constants) {
       names.push_back(constant.tile);
       inputs.push_back(constant.elements);

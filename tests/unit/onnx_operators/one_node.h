@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model of one node, whose inputs are bound by value: what it computes, or why it does not.
+// A model of one node, whose inputs are bound by value, or not: what it computes, or why it does
+// not.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -35,8 +39,26 @@ class OneNode {
     info.type.dims.emplace();
     for (const int64_t size : sizes) info.type.dims->push_back({size, ""});
     model_.graph.inputs.push_back(info);
-    options_.values[name] = KnownValue(std::shared_ptr<const HostTensor>(std::move(tensor)));
+    tensors_[name] = std::move(tensor);
     node_.inputs.push_back(name);
+    return *this;
+  }
+  // Strings, which are always known.
+  OneNode& input_strings(std::vector<std::string> strings) {
+    const std::string name = "x" + std::to_string(node_.inputs.size());
+    model_.graph.inputs.push_back(
+        {name, {ValueType::Kind::tensor, ElementType::string, {}, nullptr}});
+    KnownValue value;
+    value.kind = Value::Kind::strings;
+    value.sizes = {static_cast<int64_t>(strings.size())};
+    value.strings = std::move(strings);
+    options_.values[name] = std::move(value);
+    node_.inputs.push_back(name);
+    return *this;
+  }
+  // Nothing is known of the elements of its inputs before it runs.
+  OneNode& when_run() {
+    when_run_ = true;
     return *this;
   }
   // An optional input that is not given.
@@ -52,6 +74,31 @@ class OneNode {
     attribute(name, Attribute::Type::ints).ints = std::move(values);
     return *this;
   }
+  OneNode& set_float(const std::string& name, float value) {
+    attribute(name, Attribute::Type::f).f = value;
+    return *this;
+  }
+  OneNode& set_floats(const std::string& name, std::vector<float> values) {
+    attribute(name, Attribute::Type::floats).floats = std::move(values);
+    return *this;
+  }
+  OneNode& set_strings(const std::string& name, std::vector<std::string> values) {
+    attribute(name, Attribute::Type::strings).strings = std::move(values);
+    return *this;
+  }
+  OneNode& set_tensor(const std::string& name, DataType type, const std::vector<double>& values) {
+    auto bytes = std::make_shared<std::string>(values.size() * byte_size(type), '\0');
+    for (size_t e = 0; e < values.size(); ++e)
+      store_scalar(type, bytes->data(), static_cast<int64_t>(e),
+                   Scalar::of_float(DataType::fp64, values[e]));
+    auto tensor = std::make_shared<TensorData>();
+    tensor->type = element_type_of(type);
+    tensor->dims = {static_cast<int64_t>(values.size())};
+    tensor->bytes = *bytes;
+    tensor->owner = bytes;
+    attribute(name, Attribute::Type::t).t = std::move(tensor);
+    return *this;
+  }
   OneNode& set(const std::string& name, const char* value) {
     attribute(name, Attribute::Type::s).s = value;
     return *this;
@@ -65,9 +112,12 @@ class OneNode {
       model_.graph.outputs.push_back({name, {}});
     }
     model_.graph.nodes = {node_};
-    STRIA_ASSIGN(const std::vector<EvaluatedOutput> made, evaluate_model(model_, options_));
+    if (!when_run_)
+      for (const auto& [name, tensor] : tensors_) options_.values[name] = KnownValue(tensor);
+    STRIA_ASSIGN(outputs_, evaluate_model(model_, options_, when_run_ ? tensors_ : GivenTensors()));
     std::vector<double> out;
-    for (const EvaluatedOutput& output : made) {
+    for (const EvaluatedOutput& output : outputs_) {
+      if (output.is_strings) continue;
       sizes_ = output.elements->sizes();
       for (int64_t e = 0; e < output.elements->element_count(); ++e)
         out.push_back(load_scalar(output.elements->type(), output.elements->data(), e).to_double());
@@ -76,6 +126,8 @@ class OneNode {
   }
   // The sizes of the last output of run().
   const std::vector<int64_t>& sizes() const { return sizes_; }
+  // All outputs of run(); of them, run() gives no strings.
+  const std::vector<EvaluatedOutput>& outputs() const { return outputs_; }
   // Why it cannot be translated.
   std::string failure() {
     const auto out = run();
@@ -93,6 +145,21 @@ class OneNode {
   Node node_;
   TranslateOptions options_;
   std::vector<int64_t> sizes_;
+  GivenTensors tensors_;
+  bool when_run_ = false;
+  std::vector<EvaluatedOutput> outputs_;
 };
+
+// The elements of run(), within what fp32 leaves of them; NaN is equal to NaN.
+inline void expect_near(const Result<std::vector<double>>& got, const std::vector<double>& wanted,
+                        double within = 2e-5) {
+  ASSERT_TRUE(got.ok()) << got.status().message();
+  ASSERT_EQ(got->size(), wanted.size());
+  for (size_t e = 0; e < wanted.size(); ++e)
+    if (std::isnan(wanted[e]))
+      EXPECT_TRUE(std::isnan((*got)[e])) << e;
+    else
+      EXPECT_NEAR((*got)[e], wanted[e], within) << e;
+}
 
 }  // namespace stria::onnx
