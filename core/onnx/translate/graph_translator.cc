@@ -79,7 +79,8 @@ ValuePtr GraphTranslator::known(std::string name, HostTensor elements, ElementTy
 Result<std::shared_ptr<const HostTensor>> GraphTranslator::elements(const ValuePtr& value) {
   if (value->elements) return value->elements;
   if (!value->depends_on.empty() || !value->made_by) {
-    for (const std::string& name : value->depends_on) add_names(missing_.inputs_by_value, {name});
+    add_names(missing_.inputs_by_value, value->depends_on);
+    told_ += value->depends_on.size();
     return unsupported("the elements of '{}' must be known; they depend on the input '{}'",
                        value->name, fmt::join(value->depends_on, "', '"));
   }
@@ -304,6 +305,7 @@ Status GraphTranslator::translate_node(const Node& node, Scope& scope,
     std::string text = fmt::format("{} (opset {}), {}", qualified(node),
                                    version == opsets.end() ? 0 : version->second, text_of(node));
     add_names(missing_.operators, {text});
+    ++told_;
     usable = false;
   }
   if (usable && moves_strings(node, inputs))
@@ -324,12 +326,12 @@ Result<std::vector<ValuePtr>> GraphTranslator::translate_nodes(
   std::optional<Status> failure;
   for (const Node& node : nodes) {
     opsets_ = &opsets;
-    const size_t found = missing_.count();
+    const size_t told = told_;
     if (Status status = translate_node(node, scope, opsets); !status.ok()) {
       // All operators that are missing are told at once; other mistakes end it.
       if (status.code() != StatusCode::unsupported) return status;
       if (!failure) failure = status;
-      if (depth_ == 0 && found == missing_.count()) missing_.nodes.push_back(status.message());
+      if (depth_ == 0 && told == told_) missing_.nodes.push_back(status.message());
       for (const std::string& name : node.outputs)
         if (!name.empty()) scope.values.emplace(name, nullptr);
     }

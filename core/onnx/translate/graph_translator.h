@@ -99,6 +99,7 @@ class GraphTranslator {
   const Model& model_;
   const TranslateOptions& options_;
   Missing& missing_;
+  size_t told_ = 0;  // how often something was added to it, or was there already
   const Scope* scope_ = nullptr;
   const std::map<std::string, int64_t>* opsets_ = nullptr;  // of the nodes that are translated
   int depth_ = 0;                                  // of functions and graphs inside each other

@@ -100,7 +100,6 @@ struct Missing {
   std::vector<std::string> operators;        // "ai.onnx.Foo (opset 17), node 'x'"
   std::vector<std::string> nodes;            // what operators do not support
   std::vector<std::string> inputs_by_value;  // inputs of the graph whose elements must be known
-  size_t count() const { return operators.size() + nodes.size() + inputs_by_value.size(); }
   std::string text() const;  // for people, in lines; "" if nothing is missing
 };
 

@@ -108,6 +108,16 @@ TEST_F(OnnxModelTest, ValuesAtHandAreBoundWhereSizesDependOnThem) {
   EXPECT_EQ(compile(other).outputs()[0].sizes, (std::vector<int64_t>{6, 1}));
 }
 
+// The second one tells nothing that is new; it is no fault of its own.
+TEST_F(OnnxModelTest, SeveralNodesMayNeedTheElementsOfOneInput) {
+  GraphWriter graph = reshape();
+  graph.node("Reshape", {"x", "shape"}, {"z"}).output("z");
+  const OnnxModel model = read(graph);
+  const Program program = made(
+      model.program({.at_hand = {{"x", floats({4}, {1, 2, 3, 4})}, {"shape", integers({2, -1})}}}));
+  EXPECT_EQ(program.inputs().size(), 1u);
+}
+
 TEST_F(OnnxModelTest, NamesMayHoldAnything) {
   GraphWriter graph;
   graph.input("a/b:0", ElementType::fp32, {"d/0"}).input("a_b_0", ElementType::fp32, {"d/0"});
