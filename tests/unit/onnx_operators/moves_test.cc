@@ -137,6 +137,15 @@ TEST(Index, TopKOfLongRows) {
   EXPECT_THAT(best(0), ElementsAre(0, 0, 0, 0));
 }
 
+TEST(Index, ScatterOfNothing) {
+  const auto made = evaluate_node("ScatterElements", 16, {},
+                                  {vector_input<float>("x", ElementType::fp32, {1, 2}),
+                                   vector_input<int64_t>("places", ElementType::i64, {}),
+                                   vector_input<float>("updates", ElementType::fp32, {})});
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  EXPECT_THAT(numbers(*made), ElementsAre(1, 2));
+}
+
 TEST(Index, ScatterJoinsSeveralUpdatesOfAnElement) {
   const auto scatter = [](const char* reduction) {
     return outcome(evaluate_node(

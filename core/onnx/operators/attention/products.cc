@@ -44,8 +44,10 @@ Heads appended(NodeWriter& node, int64_t batch, const Heads& past, const Heads& 
   out.heads_first = true;
   out.length = past.length + now.length;
   const Sizes sizes = {batch, out.heads, out.length, out.size};
-  const std::string front =
-      past.length ? contract(node, '=', {"b", "h", "s", "d"}, sizes, past.at("h", "s", "d")) : "";
+  std::string front;
+  if (past.length > 0)
+    front = contract(node, '=', {"b", "h", "s", "d"}, sizes, past.at("h", "s", "d"), {},
+                     node.let("0"));
   out.tensor = contract(node, '=', {"b", "h", affine({{1, "s"}}, past.length), "d"}, sizes,
                         now.at("h", "s", "d"), {}, front);
   return out;

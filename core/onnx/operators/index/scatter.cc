@@ -54,8 +54,9 @@ Result<std::string> joined(NodeWriter& node, const Rows& rows, const std::string
   const std::string together = node.fresh();
   node.line(fmt::format("{}[u, r : {}, {}] = {}({}[u, v, r]);", together, n, rows.row, sign, all));
   const std::string earlier = node.fresh();
-  node.line(fmt::format("{0}[u : {1}] = +({2}[u] == {2}[v]), u - v - 1 < {1};", earlier, n,
-                        rows.positions));
+  const std::string none = node.let("0");  // before the first one
+  node.line(fmt::format("{0}[u : {1}] = +({2}[u] == {2}[v]), u - v - 1 < {1} default {3};", earlier,
+                        n, rows.positions, none));
   const std::string first = node.let(fmt::format("{} == 0 ? {} : -1", earlier, rows.positions));
   const std::string from = update_of_row(node, rows, first);
   const std::string got = row_of_update(node, rows, together, from);
@@ -83,12 +84,18 @@ Status scattered(NodeWriter& node, const Rows& rows) {
   return node.result(0, reshaped(y, node.type(0).sizes));
 }
 
+// Detectors scatter what was found at each scale, which may be nothing.
+bool nothing_scattered(const NodeWriter& node) {
+  return node.has(2) && product(node.type(2).sizes) == 0 && node.type(2).sizes.size() > 0;
+}
+
 }  // namespace
 
 Status scatter_elements(NodeWriter& node) {
   STRIA_ASSIGN(const std::string x, node.tensor(0));
   STRIA_ASSIGN(const int64_t written, node.integer_attribute("axis", 0));
   STRIA_ASSIGN(const int64_t axis, node.axis(written, node.rank(0)));
+  if (nothing_scattered(node)) return node.result(0, x);
   STRIA_ASSIGN(const std::string flat,
                element_positions(node, 1, node.type(0).sizes, static_cast<size_t>(axis)));
   STRIA_ASSIGN(const std::string updates, node.tensor(2));
@@ -107,6 +114,7 @@ Status scatter_elements(NodeWriter& node) {
 
 Status scatter_nd(NodeWriter& node) {
   STRIA_ASSIGN(const std::string x, node.tensor(0));
+  if (nothing_scattered(node)) return node.result(0, x);
   const Sizes& sizes = node.type(0).sizes;
   STRIA_ASSIGN(const RowPositions at, row_positions(node, 1, sizes, 0));
   STRIA_ASSIGN(const std::string updates, node.tensor(2));

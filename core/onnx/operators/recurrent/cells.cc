@@ -44,7 +44,8 @@ Status rnn(NodeWriter& node) {
 Status gru(NodeWriter& node) {
   STRIA_ASSIGN(const Recurrent of, recurrent_of(node, 3, {"Sigmoid", "Tanh"}));
   STRIA_ASSIGN(const int64_t linear, node.integer_attribute("linear_before_reset", 0));
-  std::vector<std::string> bias = both_biases(node, of), hidden_bias(bias.size());
+  std::vector<std::string> bias(static_cast<size_t>(of.directions)), hidden_bias(bias.size());
+  if (!linear) bias = both_biases(node, of);
   if (linear && !of.b.empty())
     for (int64_t d = 0; d < of.directions; ++d) {
       const auto at = static_cast<size_t>(d);
