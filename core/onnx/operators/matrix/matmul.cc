@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMul and Gemm: one contraction each.
+// MatMul, Gemm and com.microsoft's FusedGemm: one contraction each.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "stria/onnx/translate/operator.h"
+#include "stria/onnx/operators/activation.h"
 #include "stria/onnx/operators/tile_text.h"
+#include "stria/onnx/translate/operator.h"
 
 namespace stria::onnx::operators {
 namespace {
@@ -53,17 +54,8 @@ Result<std::string> matrix_product(NodeWriter& node, const std::string& a, const
   return contract(node, '+', forms, sizes, access(a, a_forms) + " * " + access(b, b_forms));
 }
 
-}  // namespace
-
-Status matmul(NodeWriter& node) {
-  STRIA_ASSIGN(const std::string a, node.tensor(0));
-  STRIA_ASSIGN(const std::string b, node.tensor(1));
-  STRIA_ASSIGN(const std::string out,
-               matrix_product(node, a, node.type(0).sizes, b, node.type(1).sizes));
-  return node.result(0, out);
-}
-
-Status gemm(NodeWriter& node) {
+// What Gemm computes.
+Result<std::string> general_product(NodeWriter& node) {
   STRIA_ASSIGN(const std::string a, node.tensor(0));
   STRIA_ASSIGN(const std::string b, node.tensor(1));
   if (node.rank(0) != 2 || node.rank(1) != 2)
@@ -90,7 +82,39 @@ Status gemm(NodeWriter& node) {
   }
   // Numbers with fractions make floats of integers.
   const bool floats = scaled && !is_float(type);
-  return node.result(0, floats ? converted("(" + out + ")", DataType::fp32, type) : out);
+  return floats ? converted("(" + out + ")", DataType::fp32, type) : out;
+}
+
+}  // namespace
+
+Status matmul(NodeWriter& node) {
+  STRIA_ASSIGN(const std::string a, node.tensor(0));
+  STRIA_ASSIGN(const std::string b, node.tensor(1));
+  STRIA_ASSIGN(const std::string out,
+               matrix_product(node, a, node.type(0).sizes, b, node.type(1).sizes));
+  return node.result(0, out);
+}
+
+Status gemm(NodeWriter& node) {
+  STRIA_ASSIGN(const std::string out, general_product(node));
+  return node.result(0, out);
+}
+
+// com.microsoft's: an activation follows.
+Status fused_gemm(NodeWriter& node) {
+  STRIA_ASSIGN(const std::string out, general_product(node));
+  STRIA_ASSIGN(const std::string name, node.string_attribute("activation", ""));
+  if (name.empty()) return node.result(0, out);
+  std::optional<Activation> by = find_activation(name);
+  if (!by) return node.not_supported(fmt::format("activation '{}'", name));
+  STRIA_ASSIGN(const float alpha,
+               node.float_attribute("activation_alpha", static_cast<float>(by->alpha)));
+  STRIA_ASSIGN(const float beta,
+               node.float_attribute(by->name == "selu" ? "activation_gamma" : "activation_beta",
+                                    static_cast<float>(by->beta)));
+  by->alpha = alpha;
+  by->beta = beta;
+  return node.result(0, activated(*by, node.let(out)));
 }
 
 }  // namespace stria::onnx::operators

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv and ConvTranspose: one contraction each, with groups as an index. Padding is left out of the
-// sums by the contraction's own bounds.
+// Conv, ConvTranspose and com.microsoft's FusedConv: one contraction each, with groups as an
+// index. Padding is left out of the sums by the contraction's own bounds.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "stria/onnx/operators/activation.h"
 #include "stria/onnx/operators/nn/convolution.h"
 #include "stria/onnx/translate/operator.h"
 
@@ -65,13 +66,13 @@ Result<ConvolutionOf> convolution_of(NodeWriter& node) {
   return out;
 }
 
-Status finish_convolution(NodeWriter& node, const std::string& sum, const std::string& bias,
-                          int64_t channels) {
-  if (bias.empty()) return node.result(0, sum);
+Result<std::string> finish_convolution(NodeWriter& node, const std::string& sum,
+                                       const std::string& bias, int64_t channels) {
+  if (bias.empty()) return sum;
   if (node.type(2).sizes != Sizes{channels})
     return node.error(fmt::format("its bias has [{}] elements for {} channels",
                                   fmt::join(node.type(2).sizes, ", "), channels));
-  return node.result(0, with_bias(sum, bias, node.rank(0), channels));
+  return with_bias(sum, bias, node.rank(0), channels);
 }
 
 Forms join_forms(Forms first, const Forms& second) {
@@ -84,9 +85,7 @@ Sizes join_sizes(Sizes first, const Sizes& second) {
   return first;
 }
 
-}  // namespace
-
-Status convolution(NodeWriter& node) {
+Result<std::string> convolved(NodeWriter& node) {
   STRIA_ASSIGN(const ConvolutionOf of, convolution_of(node));
   const int64_t outputs = node.size(1, 0);
   STRIA_ASSIGN(const ChannelGroups groups, channel_groups(node, node.size(0, 1), outputs));
@@ -102,6 +101,33 @@ Status convolution(NodeWriter& node) {
                                    join_sizes({node.size(0, 0), outputs}, output_sizes(windows)),
                                    x + " * " + w, groups.constraints);
   return finish_convolution(node, sum, of.bias, outputs);
+}
+
+}  // namespace
+
+Status convolution(NodeWriter& node) {
+  STRIA_ASSIGN(const std::string y, convolved(node));
+  return node.result(0, y);
+}
+
+// com.microsoft's: a tensor of the result's sizes may be added, and an activation follows.
+Status fused_convolution(NodeWriter& node) {
+  STRIA_ASSIGN(std::string y, convolved(node));
+  if (node.has(3)) {
+    STRIA_ASSIGN(const std::string z, node.tensor(3));
+    y = fmt::format("{} + {}", y, z);
+  }
+  STRIA_ASSIGN(const std::string name, node.string_attribute("activation", ""));
+  STRIA_ASSIGN(const std::vector<float> factors, node.floats_attribute("activation_params"));
+  if (name.empty()) return node.result(0, y);
+  if (name == "Clip" && factors.size() == 2)
+    return node.result(
+        0, fmt::format("max(min({}, {}), {})", y, literal(factors[1]), literal(factors[0])));
+  std::optional<Activation> by = find_activation(name);
+  if (!by) return node.not_supported(fmt::format("activation '{}'", name));
+  if (!factors.empty()) by->alpha = factors[0];
+  if (factors.size() > 1) by->beta = factors[1];
+  return node.result(0, activated(*by, node.let(y)));
 }
 
 // The output's sizes follow from the pads, or the pads from output_shape.
@@ -151,7 +177,8 @@ Status transposed_convolution(NodeWriter& node) {
       contract(node, '+', join_forms({"n", groups.output_form}, window_forms(windows)),
                join_sizes({node.size(0, 0), outputs}, output_sizes(windows)), x + " * " + w,
                groups.constraints);
-  return finish_convolution(node, sum, of.bias, outputs);
+  STRIA_ASSIGN(const std::string out, finish_convolution(node, sum, of.bias, outputs));
+  return node.result(0, out);
 }
 
 }  // namespace operators

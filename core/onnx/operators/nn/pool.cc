@@ -8,7 +8,7 @@
 namespace stria::onnx::operators {
 namespace {
 
-struct Pool {
+struct Pooling {
   std::string x;
   DataType type = DataType::fp32;
   std::vector<Window> windows;
@@ -18,8 +18,8 @@ struct Pool {
   Forms inside;  // "k0 < 3": the constraints of the kernel
 };
 
-Result<Pool> pool_of(NodeWriter& node, bool whole) {
-  Pool out;
+Result<Pooling> pool_of(NodeWriter& node, bool whole) {
+  Pooling out;
   STRIA_ASSIGN(out.x, node.tensor(0));
   out.type = node.type(0).type;
   if (out.type != wide_type(out.type)) out.x = node.let(wide(out.x, out.type));
@@ -46,7 +46,7 @@ Result<Pool> pool_of(NodeWriter& node, bool whole) {
   return out;
 }
 
-std::string pooled(NodeWriter& node, const Pool& of, char aggregation, const std::string& x) {
+std::string pooled(NodeWriter& node, const Pooling& of, char aggregation, const std::string& x) {
   return contract(node, aggregation, of.forms, of.sizes, access(x, of.source), of.inside);
 }
 
@@ -68,7 +68,7 @@ std::string window_elements(const Window& of, const std::string& y, bool padding
 }
 
 Status average(NodeWriter& node, bool whole) {
-  STRIA_ASSIGN(const Pool of, pool_of(node, whole));
+  STRIA_ASSIGN(const Pooling of, pool_of(node, whole));
   STRIA_ASSIGN(const int64_t padding, node.integer_attribute("count_include_pad", 0));
   const std::string sum = pooled(node, of, '+', of.x);
   // One number where all windows have as many elements.
@@ -91,7 +91,7 @@ Status average(NodeWriter& node, bool whole) {
 }
 
 // The place in the whole input of the first element that is the largest.
-Status max_places(NodeWriter& node, const Pool& of, const std::string& largest) {
+Status max_places(NodeWriter& node, const Pooling& of, const std::string& largest) {
   STRIA_ASSIGN(const int64_t column_major, node.integer_attribute("storage_order", 0));
   const Sizes& x = node.type(0).sizes;
   const size_t rank = x.size();
@@ -116,7 +116,7 @@ Status max_places(NodeWriter& node, const Pool& of, const std::string& largest) 
 }
 
 Status lp(NodeWriter& node, bool whole) {
-  STRIA_ASSIGN(const Pool of, pool_of(node, whole));
+  STRIA_ASSIGN(const Pooling of, pool_of(node, whole));
   STRIA_ASSIGN(const int64_t p, node.integer_attribute("p", 2));
   if (p < 1) return node.error(fmt::format("p is {}", p));
   const std::string exponent = literal(static_cast<double>(p));
@@ -139,7 +139,7 @@ Status lp_pool(NodeWriter& node) { return lp(node, false); }
 Status global_lp_pool(NodeWriter& node) { return lp(node, true); }
 
 Status max_pool(NodeWriter& node) {
-  STRIA_ASSIGN(const Pool of, pool_of(node, false));
+  STRIA_ASSIGN(const Pooling of, pool_of(node, false));
   const std::string largest = pooled(node, of, '>', of.x);
   if (node.wants(1)) {
     STRIA_RETURN_IF_ERROR(max_places(node, of, largest));
@@ -148,7 +148,7 @@ Status max_pool(NodeWriter& node) {
 }
 
 Status global_max_pool(NodeWriter& node) {
-  STRIA_ASSIGN(const Pool of, pool_of(node, true));
+  STRIA_ASSIGN(const Pooling of, pool_of(node, true));
   return node.result(0, narrow(pooled(node, of, '>', of.x), of.type));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SkipLayerNormalization and EmbedLayerNormalization of com.microsoft.
+// SkipLayerNormalization, SkipSimplifiedLayerNormalization and EmbedLayerNormalization of
+// com.microsoft.
 #include <fmt/format.h>
 
 #include "stria/onnx/operators/normalize/layer_norm.h"
@@ -15,26 +16,42 @@ Result<std::string> optional_wide(NodeWriter& node, int i) {
   return wide(tensor, node.type(i).type);
 }
 
+// Inputs 0 and 1, and 'bias', which need not be given: wide.
+Result<std::string> skipped_sum(NodeWriter& node, int bias) {
+  STRIA_ASSIGN(const std::string x, node.tensor(0));
+  STRIA_ASSIGN(const std::string skip, node.tensor(1));
+  STRIA_ASSIGN(const std::string more, optional_wide(node, bias));
+  if (node.rank(0) == 0) return node.error("its input has rank 0");
+  const std::string sum = wide(x, node.type(0).type) + " + " + wide(skip, node.type(0).type);
+  return node.let(more.empty() ? sum : sum + " + " + more);
+}
+
 }  // namespace
 
 // Inputs: input, skip, gamma, beta, bias. Outputs: output, mean, inverse deviation, sum.
 Status skip_layer_normalization(NodeWriter& node) {
-  STRIA_ASSIGN(const std::string x, node.tensor(0));
-  STRIA_ASSIGN(const std::string skip, node.tensor(1));
   STRIA_ASSIGN(const std::string gamma, node.tensor(2));
   STRIA_ASSIGN(const std::string beta, optional_wide(node, 3));
-  STRIA_ASSIGN(const std::string bias, optional_wide(node, 4));
   STRIA_ASSIGN(const float epsilon, node.float_attribute("epsilon", 1e-12f));
   const DataType type = node.type(0).type;
-  const Sizes& sizes = node.type(0).sizes;
-  if (sizes.empty()) return node.error("its input has rank 0");
-  std::string sum = wide(x, type) + " + " + wide(skip, type);
-  if (!bias.empty()) sum += " + " + bias;
-  sum = node.let(sum);
+  STRIA_ASSIGN(const std::string sum, skipped_sum(node, 4));
   const LayerNorm out =
-      layer_norm(node, sum, sizes, node.rank(0) - 1, wide(gamma, type), beta, epsilon);
+      layer_norm(node, sum, node.type(0).sizes, node.rank(0) - 1, wide(gamma, type), beta, epsilon);
   STRIA_RETURN_IF_ERROR(node.result(0, narrow("(" + out.y + ")", type)));
   STRIA_RETURN_IF_ERROR(node.result(1, out.mean));
+  STRIA_RETURN_IF_ERROR(node.result(2, out.inverse_deviation));
+  return node.result(3, narrow(sum, type));
+}
+
+// Inputs: input, skip, gamma, bias. Outputs: output, none, inverse deviation, sum.
+Status skip_rms_normalization(NodeWriter& node) {
+  STRIA_ASSIGN(const std::string gamma, node.tensor(2));
+  STRIA_ASSIGN(const float epsilon, node.float_attribute("epsilon", 1e-12f));
+  const DataType type = node.type(0).type;
+  STRIA_ASSIGN(const std::string sum, skipped_sum(node, 3));
+  const RmsNorm out = rms_norm(node, sum, node.type(0).sizes, node.rank(0) - 1,
+                               wide(gamma, node.type(2).type), epsilon);
+  STRIA_RETURN_IF_ERROR(node.result(0, narrow("(" + out.y + ")", type)));
   STRIA_RETURN_IF_ERROR(node.result(2, out.inverse_deviation));
   return node.result(3, narrow(sum, type));
 }

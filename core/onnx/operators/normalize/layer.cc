@@ -4,8 +4,8 @@
 
 #include "stria/onnx/operators/normalize/layer_norm.h"
 #include "stria/onnx/operators/normalize/moments.h"
-#include "stria/onnx/translate/operator.h"
 #include "stria/onnx/translate/graph_translator.h"
+#include "stria/onnx/translate/operator.h"
 
 namespace stria::onnx {
 
@@ -20,6 +20,17 @@ LayerNorm layer_norm(NodeWriter& node, const std::string& x, const Sizes& sizes,
   out.y = fmt::format("{} * {}", of.centered, out.inverse_deviation);
   if (!scale.empty()) out.y += " * " + scale;
   if (!bias.empty()) out.y += " + " + bias;
+  return out;
+}
+
+RmsNorm rms_norm(NodeWriter& node, const std::string& x, const Sizes& sizes, int64_t axis,
+                 const std::string& scale, double epsilon) {
+  std::vector<bool> axes(sizes.size(), false);
+  for (size_t d = static_cast<size_t>(axis); d < sizes.size(); ++d) axes[d] = true;
+  const std::string square = mean_square(node, x, sizes, axes);
+  RmsNorm out;
+  out.inverse_deviation = node.let(fmt::format("1 / sqrt({} + {})", square, literal(epsilon)));
+  out.y = fmt::format("{} * {} * {}", x, out.inverse_deviation, scale);
   return out;
 }
 
@@ -66,15 +77,13 @@ Status layer_normalization(NodeWriter& node) {
   return node.result(2, converted(out.inverse_deviation, from, *stash));
 }
 
+// SimplifiedLayerNormalization, too, which ONNX Runtime puts in place of its nodes: it gives the
+// inverse deviation.
 Status rms_normalization(NodeWriter& node) {
   STRIA_ASSIGN(const Normalized of, normalized_of(node));
-  const Sizes& sizes = node.type(0).sizes;
-  std::vector<bool> axes(sizes.size(), false);
-  for (size_t d = static_cast<size_t>(of.axis); d < sizes.size(); ++d) axes[d] = true;
-  const std::string square = mean_square(node, of.x, sizes, axes);
-  const std::string out =
-      fmt::format("({} / sqrt({} + {}) * {})", of.x, square, literal(of.epsilon), of.scale);
-  return node.result(0, narrow(out, of.type));
+  const RmsNorm out = rms_norm(node, of.x, node.type(0).sizes, of.axis, of.scale, of.epsilon);
+  STRIA_RETURN_IF_ERROR(node.result(0, narrow("(" + out.y + ")", of.type)));
+  return node.wants(1) ? node.result(1, out.inverse_deviation) : Status();
 }
 
 }  // namespace operators

@@ -16,4 +16,12 @@ struct LayerNorm {
 LayerNorm layer_norm(NodeWriter& node, const std::string& x, const Sizes& sizes, int64_t axis,
                      const std::string& scale, const std::string& bias, double epsilon);
 
+struct RmsNorm {
+  std::string y;  // an expression
+  std::string inverse_deviation;
+};
+// The same by the mean square, without a mean.
+RmsNorm rms_norm(NodeWriter& node, const std::string& x, const Sizes& sizes, int64_t axis,
+                 const std::string& scale, double epsilon);
+
 }  // namespace stria::onnx

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "stria/onnx/operators/constant_table.h"
 #include "stria/onnx/operators/quantize/product.h"
 #include "stria/onnx/operators/quantize/quantization.h"
 #include "stria/onnx/operators/tile_text.h"
@@ -11,21 +10,6 @@
 
 namespace stria::onnx::operators {
 namespace {
-
-// Integers of `bits` bits that bytes hold, the first in the lowest bits, along the last dimension:
-// [rows, bytes] as [rows, bytes * 8 / bits].
-Result<std::string> unpacked(NodeWriter& node, const std::string& bytes, int64_t rows,
-                             int64_t count, int64_t bits) {
-  if (bits == 8) return node.let(reshaped(bytes, {rows, count}));
-  std::vector<uint8_t> shifts;
-  for (int64_t shift = 0; shift < 8; shift += bits) shifts.push_back(static_cast<uint8_t>(shift));
-  const auto each = static_cast<int64_t>(shifts.size());
-  STRIA_ASSIGN(const std::string places, table(node, shifts, {1, 1, each}));
-  const std::string column = node.let(reshaped(bytes, {rows, count, 1}));
-  const std::string parts =
-      node.let(fmt::format("({} >> {}) & {}", column, places, (1 << bits) - 1));
-  return node.let(reshaped(parts, {rows, count * each}));
-}
 
 // The zero points of MatMulNBits as numbers of fp32, [columns * blocks, 1]: packed as the weights
 // are, one row for each column, or numbers of the scales' type.
@@ -42,6 +26,18 @@ Result<std::string> zero_points_of(NodeWriter& node, int64_t columns, int64_t bl
   return node.let(stria::onnx::cast(reshaped(inside, {columns * blocks, 1}), DataType::fp32));
 }
 
+// A tensor whose first dimension is one of its matrices', with that behind the batches.
+Sized batches_in_front(NodeWriter& node, const Sized& of) {
+  const size_t rank = of.sizes.size();
+  if (rank < 3) return of;
+  const Forms from = indices("i", rank);
+  Forms to(from.begin() + 1, from.end());
+  to.insert(to.end() - 1, from[0]);
+  Sizes sizes(of.sizes.begin() + 1, of.sizes.end());
+  sizes.insert(sizes.end() - 1, of.sizes[0]);
+  return {contract(node, '=', to, sizes, access(of.name, from)), sizes};
+}
+
 }  // namespace
 
 Status fused_mat_mul(NodeWriter& node) {
@@ -50,13 +46,13 @@ Status fused_mat_mul(NodeWriter& node) {
   STRIA_ASSIGN(const float alpha, node.float_attribute("alpha", 1));
   STRIA_ASSIGN(const int64_t transpose_a, node.integer_attribute("transA", 0));
   STRIA_ASSIGN(const int64_t transpose_b, node.integer_attribute("transB", 0));
-  for (const std::string_view name : {"transBatchA", "transBatchB"}) {
-    STRIA_ASSIGN(const int64_t batch, node.integer_attribute(name, 0));
-    if (batch) return node.not_supported(fmt::format("attribute '{}'", name));
-  }
+  STRIA_ASSIGN(const int64_t batches_a, node.integer_attribute("transBatchA", 0));
+  STRIA_ASSIGN(const int64_t batches_b, node.integer_attribute("transBatchB", 0));
+  Sized left{a, node.type(0).sizes}, right{b, node.type(1).sizes};
+  if (batches_a) left = batches_in_front(node, left);
+  if (batches_b) right = batches_in_front(node, right);
   STRIA_ASSIGN(const Sized product,
-               product_of(node, {a, node.type(0).sizes}, {b, node.type(1).sizes}, transpose_a != 0,
-                          transpose_b != 0));
+               product_of(node, left, right, transpose_a != 0, transpose_b != 0));
   return node.result(
       0, alpha == 1 ? product.name : fmt::format("{} * {}", product.name, number(alpha)));
 }

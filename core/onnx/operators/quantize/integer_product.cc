@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMulInteger, QLinearMatMul, ConvInteger and QLinearConv: sums of products of small integers in
-// 32 bits, and back to small integers by a scale.
+// MatMulInteger, QLinearMatMul, QGemm, ConvInteger and QLinearConv: sums of products of small
+// integers in 32 bits, and back to small integers by a scale.
 #include <fmt/format.h>
 
 #include "stria/onnx/operators/quantize/product.h"
@@ -110,6 +110,37 @@ Status q_linear_mat_mul(NodeWriter& node) {
   STRIA_ASSIGN(const Sized product, product_of(node, a, b));
   const std::string sum = node.let(stria::onnx::cast(product.name, DataType::i32));
   return scaled_result(node, sum, scales(a_scale, b_scale), y_scale, y_zero, node.element(7));
+}
+
+// com.microsoft's Gemm: C is of integers in the scale of the product. With a scale of the result
+// that gives small integers, else floats.
+Status q_gemm(NodeWriter& node) {
+  STRIA_ASSIGN(const float alpha, node.float_attribute("alpha", 1));
+  STRIA_ASSIGN(const int64_t turn_a, node.integer_attribute("transA", 0));
+  STRIA_ASSIGN(const int64_t turn_b, node.integer_attribute("transB", 0));
+  if (!node.has(1) || !node.has(4)) return node.error("a scale is missing");
+  STRIA_ASSIGN(const Sized a, centered_by_lines(node, 0, 2, true));
+  // The columns of the product are the rows of a matrix that is transposed.
+  STRIA_ASSIGN(const Sized b, centered_by_lines(node, 3, 5, turn_b != 0));
+  STRIA_ASSIGN(const std::string a_scale, by_lines(node, 1, true));
+  STRIA_ASSIGN(const std::string b_scale, by_lines(node, 4, false));
+  STRIA_ASSIGN(const Sized product, product_of(node, a, b, turn_a != 0, turn_b != 0));
+  std::string sum = node.let(stria::onnx::cast(product.name, DataType::i32));
+  if (node.has(6)) {
+    STRIA_ASSIGN(const std::string c, node.tensor(6));
+    sum = node.let(fmt::format("{} + {}", sum, c));
+  }
+  std::string scale = scales(a_scale, b_scale);
+  if (alpha != 1) scale = fmt::format("{} * {}", scale, number(alpha));
+  if (!node.has(7))
+    return node.result(0, fmt::format("{} * ({})", stria::onnx::cast(sum, DataType::fp32), scale));
+  STRIA_ASSIGN(const std::string y_scale, by_lines(node, 7, true));
+  std::string y_zero;
+  if (node.has(8)) {
+    STRIA_ASSIGN(y_zero, by_lines(node, 8, true));
+  }
+  return scaled_result(node, sum, scale, y_scale, y_zero,
+                       node.has(8) ? node.element(8) : node.element(0));
 }
 
 Status conv_integer(NodeWriter& node) {

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "stria/onnx/operators/constant_table.h"
 #include "stria/onnx/operators/tile_text.h"
 #include "stria/onnx/operators/types/conversion.h"
 #include "stria/onnx/translate/graph_translator.h"
@@ -113,6 +114,19 @@ Result<std::string> centered(NodeWriter& node, int i, const std::string& spread_
   if (spread_zero_point.empty()) return x;
   const DataType type = byte_size(node.type(i).type) == 1 ? DataType::i16 : DataType::i32;
   return node.let(fmt::format("{} - {}", cast(x, type), cast(spread_zero_point, type)));
+}
+
+Result<std::string> unpacked(NodeWriter& node, const std::string& bytes, int64_t rows,
+                             int64_t count, int64_t bits) {
+  if (bits == 8) return node.let(reshaped(bytes, {rows, count}));
+  std::vector<uint8_t> shifts;
+  for (int64_t shift = 0; shift < 8; shift += bits) shifts.push_back(static_cast<uint8_t>(shift));
+  const auto each = static_cast<int64_t>(shifts.size());
+  STRIA_ASSIGN(const std::string places, table(node, shifts, {1, 1, each}));
+  const std::string column = node.let(reshaped(bytes, {rows, count, 1}));
+  const std::string parts =
+      node.let(fmt::format("({} >> {}) & {}", column, places, (1 << bits) - 1));
+  return node.let(reshaped(parts, {rows, count * each}));
 }
 
 Result<DynamicRange> dynamic_range(NodeWriter& node, const std::string& x,

@@ -36,6 +36,11 @@ std::string saturated(NodeWriter& node, const std::string& whole, const std::str
 // sizes that broadcast.
 Result<std::string> centered(NodeWriter& node, int i, const std::string& spread_zero_point);
 
+// Integers of `bits` bits that bytes hold, the first in the lowest bits, along the last dimension:
+// [rows, bytes] as [rows, bytes * 8 / bits].
+Result<std::string> unpacked(NodeWriter& node, const std::string& bytes, int64_t rows,
+                             int64_t count, int64_t bits);
+
 // How a tensor becomes u8 by the range of its elements, with 0 in it. Of rank 0.
 struct DynamicRange {
   std::string scale;       // 1 if all elements are 0

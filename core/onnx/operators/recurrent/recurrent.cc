@@ -3,33 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
-
 namespace stria::onnx {
 namespace {
 
 // A step is about twenty statements of the program.
 constexpr int64_t kMostSteps = 4096;
-
-std::string small_letters(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
-// The factors that an activation has unless the node gives some; whether it takes them.
-struct Factors {
-  std::string_view name;
-  bool alpha, beta;
-  double default_alpha, default_beta;
-};
-constexpr Factors kFactors[] = {
-    {"affine", true, true, 1, 0},           {"elu", true, false, 1, 0},
-    {"hardsigmoid", true, true, 0.2, 0.5},  {"leakyrelu", true, false, 0.01, 0},
-    {"relu", false, false, 0, 0},           {"scaledtanh", true, true, 1, 1},
-    {"sigmoid", false, false, 0, 0},        {"softplus", false, false, 0, 0},
-    {"softsign", false, false, 0, 0},       {"tanh", false, false, 0, 0},
-    {"thresholdedrelu", true, false, 1, 0},
-};
 
 Status read_activations(NodeWriter& node, const std::vector<std::string>& otherwise,
                         Recurrent& out) {
@@ -45,14 +23,11 @@ Status read_activations(NodeWriter& node, const std::vector<std::string>& otherw
   STRIA_ASSIGN(const std::vector<float> betas, node.floats_attribute("activation_beta"));
   size_t alpha = 0, beta = 0;
   for (const std::string& name : names) {
-    const Factors* found = nullptr;
-    for (const Factors& of : kFactors)
-      if (of.name == small_letters(name)) found = &of;
-    if (!found) return node.error(fmt::format("activation '{}'", name));
-    Activation one{std::string(found->name), found->default_alpha, found->default_beta};
-    if (found->alpha && alpha < alphas.size()) one.alpha = alphas[alpha++];
-    if (found->beta && beta < betas.size()) one.beta = betas[beta++];
-    out.activations.push_back(one);
+    std::optional<Activation> one = find_activation(name);
+    if (!one) return node.error(fmt::format("activation '{}'", name));
+    if (one->takes_alpha && alpha < alphas.size()) one->alpha = alphas[alpha++];
+    if (one->takes_beta && beta < betas.size()) one->beta = betas[beta++];
+    out.activations.push_back(*one);
   }
   return {};
 }
@@ -157,19 +132,7 @@ Result<std::string> activate(NodeWriter& node, const Recurrent& of, size_t which
   const std::string clip = literal(of.clip);
   const std::string x = node.let(
       of.clip > 0 ? fmt::format("max(min({}, {}), -{})", expression, clip, clip) : expression);
-  const std::string a = literal(by.alpha), b = literal(by.beta);
-  std::string out;
-  if (by.name == "affine") out = fmt::format("{} * {} + {}", a, x, b);
-  if (by.name == "elu") out = fmt::format("{0} >= 0 ? {0} : {1} * (exp({0}) - 1)", x, a);
-  if (by.name == "hardsigmoid") out = fmt::format("max(min({} * {} + {}, 1), 0)", a, x, b);
-  if (by.name == "leakyrelu") out = fmt::format("{0} >= 0 ? {0} : {1} * {0}", x, a);
-  if (by.name == "relu" || by.name == "sigmoid" || by.name == "tanh")
-    out = fmt::format("{}({})", by.name, x);
-  if (by.name == "scaledtanh") out = fmt::format("{} * tanh({} * {})", a, b, x);
-  if (by.name == "softplus") out = fmt::format("max({0}, 0) + log(1 + exp(-abs({0})))", x);
-  if (by.name == "softsign") out = fmt::format("{0} / (1 + abs({0}))", x);
-  if (by.name == "thresholdedrelu") out = fmt::format("{0} >= {1} ? {0} : 0", x, a);
-  return node.let(out);
+  return node.let(activated(by, x));
 }
 
 Status run_steps(NodeWriter& node, const Recurrent& of, size_t states,

@@ -6,15 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "stria/onnx/operators/activation.h"
 #include "stria/onnx/operators/tile_text.h"
 
 namespace stria::onnx {
-
-struct Activation {
-  std::string name;  // in small letters
-  double alpha = 0;
-  double beta = 0;
-};
 
 struct Recurrent {
   DataType type = DataType::fp32;
