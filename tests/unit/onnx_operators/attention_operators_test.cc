@@ -71,6 +71,52 @@ TEST(OnnxMicrosoft, AttentionKeepsThePast) {
   EXPECT_THAT(*node.run(2), Pointwise(DoubleNear(1e-5), {8.0, 7.0, 3.0, 10.0, 6.0}));
 }
 
+// Two rows with past keys of their own: two, and one with a place behind it that holds anything.
+OneNode grouped() {
+  OneNode node("GroupQueryAttention", 1, "com.microsoft");
+  node.set("num_heads", 2).set("kv_num_heads", 1);
+  node.input({2, 1, 2}, {0, 0, 0, 0}).input({2, 1, 1}, {5, 5}).input({2, 1, 1}, {6, 8});
+  node.input({2, 1, 2, 1}, {5, 5, 5, 7}).input({2, 1, 2, 1}, {1, 2, 4, 99});
+  node.input({2}, {2, 1}, DataType::i32).input({}, {3}, DataType::i32);
+  return node;
+}
+
+TEST(OnnxMicrosoft, GroupedQueriesOfRowsOfSeveralLengths) {
+  EXPECT_THAT(*grouped().run(3),
+              Pointwise(DoubleNear(1e-5), {3.0, 3.0, 6.0, 6.0,               // means of the values
+                                           5.0, 5.0, 5.0, 5.0, 5.0, 0.0,     // keys
+                                           1.0, 2.0, 6.0, 4.0, 8.0, 0.0}));  // values
+  // The last two of three, and both of two.
+  EXPECT_THAT(*grouped().set("local_window_size", 2).run(),
+              Pointwise(DoubleNear(1e-5), {4.0, 4.0, 6.0, 6.0}));
+}
+
+TEST(OnnxMicrosoft, APackedPromptIsTurned) {
+  OneNode node("GroupQueryAttention", 1, "com.microsoft");
+  node.set("num_heads", 1).set("kv_num_heads", 1).set("do_rotary", 1);
+  // Two places, each with a query, a key and a value of two elements; the second is turned by 90
+  // degrees.
+  node.input({1, 2, 6}, {0, 0, 1, 2, 3, 4, 0, 0, 1, 2, 5, 8}).no_input().no_input().no_input();
+  node.no_input().input({1}, {1}, DataType::i32).input({}, {2}, DataType::i32);
+  node.input({2, 1}, {1, 0}).input({2, 1}, {0, 1});
+  EXPECT_THAT(*node.run(2), Pointwise(DoubleNear(1e-5), {3.0, 4.0, 4.0, 6.0,  // values
+                                                         1.0, 2.0, -2.0, 1.0}));
+}
+
+TEST(OnnxMicrosoft, GroupedQueriesThatAreNotSupported) {
+  EXPECT_THAT(grouped().set("smooth_softmax", 1).failure(), HasSubstr("smooth_softmax"));
+  EXPECT_THAT(grouped().set("local_window_size", 2).set("sliding_window_cache", 1).failure(),
+              HasSubstr("sliding_window_cache with 3 keys for a window of 2"));
+}
+
+TEST(OnnxMicrosoft, RotaryEmbeddingFromAPlaceOn) {
+  OneNode node("RotaryEmbedding", 1, "com.microsoft");
+  // A table for 0, 90 and 180 degrees.
+  node.input({1, 2, 2}, {1, 2, 3, 4}).input({1}, {1}, DataType::i64);
+  node.input({3, 1}, {1, 0, -1}).input({3, 1}, {0, 1, 0});
+  EXPECT_THAT(*node.run(), Pointwise(DoubleNear(1e-6), {-2.0, 1.0, -3.0, -4.0}));
+}
+
 TEST(OnnxMicrosoft, MasksThatAreNotKnown) {
   OneNode node = microsoft("MultiHeadAttention");
   node.input({1, 1, 1}, {}).input({1, 3, 1}, {}).input({1, 3, 1}, {}).no_input();
