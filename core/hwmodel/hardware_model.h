@@ -55,6 +55,22 @@ struct MemoryPort {
   std::array<bool, kPortUses> serves{};  // by PortUse
 };
 
+// What is behind a memory that is not flat: banks of rows, of which each bank has one open. JSON:
+// dram. Numbers of all channels of an instance together. Times are nanoseconds, whatever the
+// clocks: a model whose clock changes keeps its DRAM.
+struct DramRows {
+  int64_t banks = 1;
+  int64_t row_bytes = 0;           // that are open at once in a bank; rows lie in bank after bank
+  int64_t burst_bytes = 0;         // the smallest piece that moves
+  double burst_ns = 0;             // what one takes on the pins
+  double row_cycle_ns = 0;         // from opening a row to opening another one of the bank (tRC)
+  double activate_ns = 0;          // the same for rows of different banks (tRRD, or tFAW / 4)
+  double refresh_interval_ns = 0;  // from one refresh to the next (tREFI); 0: there is none
+  double refresh_ns = 0;           // what one takes (tRFC)
+
+  double bytes_per_ns() const { return static_cast<double>(burst_bytes) / burst_ns; }
+};
+
 struct MemoryUnit {
   std::string name;
   int64_t count = 1;
@@ -73,6 +89,7 @@ struct MemoryUnit {
   // Instead of one port for reads and one for writes: each use is of one port at most; what no port
   // serves has no limit.
   std::vector<MemoryPort> ports;
+  std::optional<DramRows> dram;  // none: a byte takes as long as any other
   std::string energy_from;  // memory of the model's energy table (energy_table.h); may be empty
   double read_pj_per_byte = 0, write_pj_per_byte = 0;
   double leakage_mw = 0;
@@ -188,6 +205,15 @@ struct UnitInstance {
   bool operator==(const UnitInstance&) const = default;
 };
 
+// Routers in rows, `columns` in each, numbered row by row. Bytes go along the row first, then along
+// the column.
+struct Mesh {
+  int64_t columns = 1;
+  std::map<std::pair<std::string, int64_t>, int64_t> places;  // by unit and instance: its router
+
+  int64_t routers() const;  // of whole rows
+};
+
 struct Bus {
   std::vector<UnitInstance> sources;
   std::vector<UnitInstance> sinks;
@@ -195,6 +221,9 @@ struct Bus {
   double bytes_per_cycle = 0;
   double latency_cycles = 0;
   double pj_per_byte = 0;
+  // An on-chip network instead of one set of wires: the numbers above are then those of a link, and
+  // of each router that bytes pass.
+  std::optional<Mesh> mesh;
 };
 
 // Goals of the cost "roofline_occupancy", for a processor of work groups.

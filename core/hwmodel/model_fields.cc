@@ -9,6 +9,8 @@
 
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
+#include "stria/hwmodel/bus_ways.h"
+#include "stria/hwmodel/dram_fields.h"
 #include "stria/hwmodel/instruction_fields.h"
 #include "stria/hwmodel/port_fields.h"
 
@@ -63,6 +65,7 @@ Status read_memory(ObjectReader& reader, MemoryUnit& unit) {
   STRIA_RETURN_IF_ERROR(reader.real("read_bytes_per_cycle", unit.read_bytes_per_cycle));
   STRIA_RETURN_IF_ERROR(reader.real("write_bytes_per_cycle", unit.write_bytes_per_cycle));
   STRIA_RETURN_IF_ERROR(read_ports(reader, unit.ports));
+  STRIA_RETURN_IF_ERROR(read_dram(reader, unit.dram));
   STRIA_RETURN_IF_ERROR(reader.text("energy_from", unit.energy_from));
   STRIA_RETURN_IF_ERROR(reader.real("read_pJ_per_byte", unit.read_pj_per_byte));
   STRIA_RETURN_IF_ERROR(reader.real("write_pJ_per_byte", unit.write_pj_per_byte));
@@ -246,6 +249,45 @@ Status read_ends(const std::map<std::string, int64_t>& units, ObjectReader& bus,
   return {};
 }
 
+constexpr int64_t kMostRouters = 65'536;
+
+// {"columns": 4, "places": {"DMA[0]": 0, "SRAM[0]": 5}}
+Status read_mesh(ObjectReader& bus, Bus& out) {
+  if (!bus.get("mesh")) return {};
+  ObjectReader reader = bus.inside("mesh");
+  STRIA_RETURN_IF_ERROR(reader.check());
+  Mesh mesh;
+  STRIA_RETURN_IF_ERROR(reader.integer("columns", mesh.columns, 1, 1, kMostRouters));
+  if (!reader.get("columns")) return bus.fail("mesh", "'columns' is missing");
+  if (!reader.get("places")) return bus.fail("mesh", "'places' is missing");
+  ObjectReader places = reader.inside("places");
+  STRIA_RETURN_IF_ERROR(places.check());
+  std::set<std::string> ends;
+  for (const auto* list : {&out.sources, &out.sinks})
+    for (const UnitInstance& end : *list) ends.insert(to_string(end));
+  STRIA_ASSIGN(const std::vector<std::string> names, places.names());
+  for (const std::string& name : names) {
+    const std::optional<UnitInstance> unit = parse_instance(name);
+    if (!unit || ends.count(to_string(*unit)) == 0)
+      return places.fail(name,
+                         fmt::format("'{}' is no source and no sink of this bus{}", name,
+                                     did_you_mean(name, {ends.begin(), ends.end()})),
+                         PlacedTexts::At::key);
+    int64_t router = 0;
+    STRIA_RETURN_IF_ERROR(places.integer(name, router, 0, 1, kMostRouters - 1));
+    if (!mesh.places.emplace(std::pair(unit->name, unit->instance), router).second)
+      return places.fail(name, fmt::format("'{}' has a place already", to_string(*unit)),
+                         PlacedTexts::At::key);
+    ends.erase(to_string(*unit));
+    if (mesh.routers() > kMostRouters)
+      return places.fail(name, fmt::format("a mesh has {} routers at most", kMostRouters));
+  }
+  if (!ends.empty()) return reader.fail("places", fmt::format("'{}' has no place", *ends.begin()));
+  STRIA_RETURN_IF_ERROR(reader.finish());
+  out.mesh = std::move(mesh);
+  return {};
+}
+
 Status read_buses(ObjectReader& model, const std::map<std::string, int64_t>& units,
                   std::vector<Bus>& buses) {
   const json* list = model.get("buses");
@@ -261,6 +303,7 @@ Status read_buses(ObjectReader& model, const std::map<std::string, int64_t>& uni
     STRIA_RETURN_IF_ERROR(reader.real("bytes_per_cycle", bus.bytes_per_cycle));
     STRIA_RETURN_IF_ERROR(reader.real("latency_cycles", bus.latency_cycles));
     STRIA_RETURN_IF_ERROR(reader.real("pJ_per_byte", bus.pj_per_byte));
+    STRIA_RETURN_IF_ERROR(read_mesh(reader, bus));
     STRIA_RETURN_IF_ERROR(reader.finish());
     buses.push_back(std::move(bus));
   }

@@ -360,7 +360,8 @@ void define(CLI::App* app, OptOptions& options) {
       app->add_option("FILE", options.file, "a .stripe file; - is stdin")->required();
   app->add_option("--pipeline", options.pipeline, "passes to run, a JSON file")
       ->type_name("P.json");
-  app->add_option("--hw", options.hw, "hardware model, a JSON file")->type_name("H.json");
+  add_repeated(app, "--hw", options.hw,
+               "hardware model, a JSON file; given again, a file that refines it", "H.json");
   add_repeated(app, "--set", options.settings, "parameter of model and pipeline", "NAME=VALUE");
   app->add_flag("--print-after-all", options.print_after_all, "print the program after every step");
   app->add_flag_callback(
@@ -536,8 +537,10 @@ void define(CLI::App* app, SimOptions& options) {
   add_inputs(app, options.in,
              "an input tensor; without one random numbers of its --shape; see Tensors below",
              "sizes and type (default fp32) of an input");
-  app->add_option("--hw", options.hw, "hardware model, a JSON file (default: the plugin sim's)")
-      ->type_name("H.json");
+  add_repeated(app, "--hw", options.hw,
+               "hardware model, a JSON file (default: the plugin sim's); given again, a file that "
+               "refines it, as those of hwmodels/dram",
+               "H.json");
   app->add_option("--pipeline", options.pipeline,
                   "passes, a JSON file (default: the plugin sim's scratchpad.json, for any model)")
       ->type_name("P.json");
@@ -594,6 +597,8 @@ void define(CLI::App* app, SimOptions& options) {
       "  stria sim matmul.tile --shape A=64,32:i8 --shape B=32,48:i8 --report sim\n"
       "  stria sim conv.tile --shape I=224,224,3:i8 --shape K=7,7,3,64:i8 --timing-only \\\n"
       "      --hw accelerator.json --set NUM_CONV=8\n"
+      "  stria sim mlp.tile --shape X=256,784:i8 --shape W=784,512:i8 --timing-only \\\n"
+      "      --hw hwmodels/templates/tpu_like.json --hw hwmodels/dram/ddr4_2400.json\n"
       "  stria sim --validate\n"
       "  stria sim --scalesim-topology alexnet.csv --array 32x32 --dataflow ws");
 }

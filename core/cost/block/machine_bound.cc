@@ -222,17 +222,21 @@ void add_transfers(const Block& main, const HardwareModel& model, const std::str
   }
   double from = 0, to = 0, both = 0;  // bytes in a cycle
   bool one_way = true;                // no bus carries both directions
-  const auto touches = [&](const std::vector<UnitInstance>& ends) {
-    return std::any_of(ends.begin(), ends.end(),
-                       [&](const UnitInstance& end) { return end.name == memory; });
+  // Of a bus, one link for all instances of the memory; of a mesh, one for each router.
+  const auto links = [&](const Bus& bus, const std::vector<UnitInstance>& ends) {
+    std::set<int64_t> places;
+    for (const UnitInstance& end : ends)
+      if (end.name == memory)
+        places.insert(bus.mesh ? bus.mesh->places.at({end.name, end.instance}) : 0);
+    return static_cast<double>(places.size());
   };
   for (const Bus& bus : model.buses) {
     const double width = bus.bytes_per_cycle * model.unit_cycles(bus.clock_mhz);
-    const bool out = touches(bus.sources), in = touches(bus.sinks);
-    from += out ? width : 0;
-    to += in ? width : 0;
-    both += out || in ? width : 0;
-    one_way &= !(out && in);
+    const double out = links(bus, bus.sources), in = links(bus, bus.sinks);
+    from += out * width;
+    to += in * width;
+    both += (bus.mesh ? out + in : std::max(out, in)) * width;
+    one_way &= bus.mesh.has_value() || out == 0 || in == 0;
   }
   const auto add = [&](double bytes, double width, const char* direction) {
     if (bytes > 0 && width > 0)

@@ -94,6 +94,16 @@ Footprint KernelShape::footprint(size_t view, const Tile& tile) const {
   return {elements * bytes, std::min(run, elements) * bytes, runs};
 }
 
+const Walk& KernelShape::walk(size_t view, const Tile& tile) {
+  const View& of = views_[view];
+  walk_.element_bytes = static_cast<double>(of.element_bytes);
+  walk_.dims.clear();
+  for (size_t d : of.rising)
+    if (const double count = extent(of.dims[d], tile); count > 1)
+      walk_.dims.push_back({std::abs(of.strides[d]) * of.element_bytes, count});
+  return walk_;
+}
+
 void KernelShape::packed_strides(size_t view, const Tile& tile, std::vector<int64_t>& out) const {
   const View& of = views_[view];
   out.resize(of.dims.size());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stria/cost/block/block_work.h"
+#include "stria/cost/block/dram_time.h"
 #include "stria/cost/block/tile.h"
 #include "stria/stripe/block.h"
 
@@ -23,6 +24,8 @@ class KernelShape {
   size_t views() const { return views_.size(); }
   // footprint_of() of a view's tile.
   Footprint footprint(size_t view, const Tile& tile) const;
+  // walk_of() a view's tile. Holds until the next call.
+  const Walk& walk(size_t view, const Tile& tile);
   // The strides of a view's tile that lies packed, elements.
   void packed_strides(size_t view, const Tile& tile, std::vector<int64_t>& out) const;
   // inner_stride_bytes() with these strides; with those of the tensor.
@@ -61,6 +64,7 @@ class KernelShape {
 
   std::vector<View> views_;
   BlockWork point_, work_;
+  Walk walk_;
   std::vector<std::vector<double Product::*>> sides_;  // by product and index of the tile
 };
 

@@ -27,7 +27,7 @@ struct FoundWay {
   int64_t movers = 0;
 };
 
-// Bytes in a cycle of transfers over all of these ways at once; a way is a set of buses. Fair
+// Bytes in a cycle of transfers over all of these ways at once; a way is a set of links. Fair
 // shares (C6): all ways get more alike, until a bus is full; that stops the ways over it. `widths`:
 // by bus.
 double fair_sum(std::vector<std::set<size_t>> ways, std::map<size_t, double> widths) {
@@ -75,7 +75,7 @@ Result<FoundWay> find_way(const HardwareModel& model, const TransferUnit& unit,
     buses.insert(buses.end(), way->out.begin(), way->out.end());
     double narrowest = std::numeric_limits<double>::infinity();
     for (size_t position : buses) {
-      const Bus& bus = model.buses[position];
+      const BusLink& bus = map.links()[position];
       const double width = bus.bytes_per_cycle * model.unit_cycles(bus.clock_mhz);
       latencies += cycles(bus.latency_cycles, bus.clock_mhz);
       energies += bus.pj_per_byte;
@@ -147,6 +147,10 @@ Result<StagedRates> staged_rates(const HardwareModel& model, const StagedUnits& 
   out.write_pj = scratchpad->write_pj_per_byte;
   if (out.in.pj + out.out.pj + out.read_pj + out.write_pj <= 0) out.in.pj = out.out.pj = 1;
   out.line_bytes = global->line_bytes;
+  if (global->dram && model.clock_mhz > 0) {
+    out.dram = &*global->dram;
+    out.dram_bytes = out.dram->bytes_per_ns() * 1000 / model.clock_mhz;
+  }
   const double global_cycle = model.unit_cycles(global->clock_mhz);
   static_cast<ScratchpadPorts&>(out) = scratchpad_ports(model, *scratchpad);
   out.one_port = out.ports.size() == 1 && std::all_of(out.port_of.begin(), out.port_of.end(),

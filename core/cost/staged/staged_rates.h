@@ -56,7 +56,10 @@ struct StagedRates : ScratchpadPorts {
   double movers = 1;       // instances of the transfer unit that have a way
   bool in_turns = false;   // one instance, or one bus, moves in one direction at a time
   int64_t line_bytes = 0;  // global memory moves whole lines of so many; 0 = bytes
-  bool one_port = false;   // for all uses
+  // Rows of global memory; null: it is flat. `dram_bytes`: of its pins, in a cycle.
+  const DramRows* dram = nullptr;  // borrowed from the model
+  double dram_bytes = 0;
+  bool one_port = false;                        // for all uses
   int64_t port_banks = 0, port_bank_bytes = 0;  // of an instance
   int64_t banks = 1, bank_bytes = 0;
   // Picojoules of a byte that the unit reads or writes in the scratchpad. If the model gives no

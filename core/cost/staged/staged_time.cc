@@ -91,10 +91,18 @@ Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
   return out;
 }
 
-double StagedKernel::lines(const Footprint& footprint) const {
-  if (rates_->line_bytes <= 0) return footprint.bytes;
-  const auto line = static_cast<double>(rates_->line_bytes);
-  return footprint.runs * std::ceil(footprint.run_bytes / line) * line;
+double StagedKernel::moved_bytes(size_t view, const Tile& tile, const Footprint& footprint) const {
+  double out = footprint.bytes;
+  if (rates_->line_bytes > 0) {
+    const auto line = static_cast<double>(rates_->line_bytes);
+    out = footprint.runs * std::ceil(footprint.run_bytes / line) * line;
+  }
+  return rates_->dram ? std::max(out, row_bytes(shape_.walk(view, tile))) : out;
+}
+
+double StagedKernel::row_bytes(const Walk& walk) const {
+  const double rate = narrower_rate(rates_->in.bytes, rates_->in.together);
+  return rate > 0 ? dram_bytes(*rates_->dram, walk) / rates_->dram_bytes * rate : 0;
 }
 
 const std::vector<StagedKernel::Move>& StagedKernel::moves(const Tile& tile) const {
@@ -104,9 +112,11 @@ const std::vector<StagedKernel::Move>& StagedKernel::moves(const Tile& tile) con
   out.resize(shape_.views());
   for (size_t v = 0; v < out.size(); ++v) {
     const Footprint footprint = shape_.footprint(v, tile);
-    out[v].bytes = lines(footprint);
+    out[v].bytes = moved_bytes(v, tile, footprint);
     out[v].held = footprint.bytes;
-    out[v].whole = static_cast<double>(tensors_[v].bytes);
+    out[v].whole = out[v].whole_bytes = static_cast<double>(tensors_[v].bytes);
+    if (rates_->dram)
+      out[v].whole_bytes = std::max(out[v].whole, row_bytes(walk_of_bytes(out[v].whole)));
     out[v].temporary = tensors_[v].temporary;
     out[v].reads = tiled_.views[v].reads();
     out[v].writes = tiled_.views[v].writes();
@@ -212,7 +222,7 @@ StagedKernel::Transfers StagedKernel::transfers(const std::vector<Move>& moves,
   for (size_t v = 0; v < moves.size(); ++v) {
     if (!which[v] || !(writes ? moves[v].writes : moves[v].reads)) continue;
     if (whole && moves[v].temporary) continue;
-    const double moved = whole ? moves[v].whole : moves[v].bytes;
+    const double moved = whole ? moves[v].whole_bytes : moves[v].bytes;
     const double takes = way.latency + (way.bytes > 0 ? std::ceil(moved / way.bytes) : 0);
     out.in_a_row += takes;
     longest = std::max(longest, takes);
@@ -616,7 +626,7 @@ void StagedKernel::shown(const Tile& tile, std::vector<double>& held,
   for (size_t v = 0; v < shape_.views(); ++v) {
     const Footprint footprint = shape_.footprint(v, tile);
     held.push_back(footprint.bytes);
-    moved.push_back(lines(footprint));
+    moved.push_back(moved_bytes(v, tile, footprint));
   }
 }
 

@@ -125,16 +125,17 @@ class StagedKernel {
   void operand_cycles(const Tile& tile, bool goes_on, std::vector<double>& cycles) const;
   // alone() does not take less.
   double least_alone(const Tile& tile) const;
-  // By view: a tile's bytes in the scratchpad, and its bytes of whole lines.
+  // By view: a tile's bytes in the scratchpad, and those that it takes as long as on its way.
   void shown(const Tile& tile, std::vector<double>& held, std::vector<double>& moved) const;
   const TiledBlock& tiled() const { return tiled_; }
 
  private:
   using ViewSet = std::bitset<kMostViews>;
   struct Move {
-    double bytes = 0;  // moved: whole lines
-    double held = 0;   // bytes in the scratchpad
-    double whole = 0;  // bytes of the whole tensor
+    double bytes = 0;        // moved: whole lines, or what else could move meanwhile (moved_bytes)
+    double held = 0;         // bytes in the scratchpad
+    double whole = 0;        // bytes of the whole tensor
+    double whole_bytes = 0;  // moved with it
     // By PortUse: bytes over the ports while the unit works, bank conflicts included.
     std::array<double, kPortUses> operand{};
     bool temporary = false;
@@ -158,7 +159,10 @@ class StagedKernel {
 
   StagedKernel(const stripe::Block& block, std::vector<StagedTensor> tensors,
                const StagedRates& rates);
-  double lines(const Footprint& footprint) const;
+  // Bytes that a view's tile takes as long as, on its way from global memory: whole lines, or as
+  // many as move while rows are busy with it.
+  double moved_bytes(size_t view, const Tile& tile, const Footprint& footprint) const;
+  double row_bytes(const Walk& walk) const;
   // Holds until the next call for another tile.
   const std::vector<Move>& moves(const Tile& tile) const;
   // How a tile's views come into the scratchpad.

@@ -13,14 +13,16 @@ void ChannelCheck::add_tasks(const Timeline& piece, size_t first, size_t last,
                              const std::vector<RepeatTree>& repeats) {
   const auto add = [&](const TaskRecord& task) {
     const TaskKind& kind = graph_.kinds[task.kind];
-    if (kind.work == TaskKind::Work::transfer && kind.bytes > 0) {
+    uint64_t begin = task.start;
+    if (kind.work == TaskKind::Work::transfer) {
+      if (kind.bytes == 0) return;
       const Route::Way& way = kind.route.ways[task.instance - machine_.groups()[kind.group].first];
-      for (uint32_t channel : way.channels)
-        uses_[channel].push_back({task.start + way.latency_ticks, task.end, kind.bytes});
+      begin += way.latency_ticks;
+      for (uint32_t channel : way.channels) uses_[channel].push_back({begin, task.end, kind.bytes});
     }
     for (const Flowing& flow : kind.flows)
       for (uint32_t channel : flow.channels)
-        if (flow.bytes > 0) uses_[channel].push_back({task.start, task.end, flow.bytes});
+        if (flow.bytes > 0) uses_[channel].push_back({begin, task.end, flow.bytes});
   };
   for (const RepeatTree& tree : repeats) {
     for (; first < tree.repeat->first; ++first) add(piece.tasks[first]);

@@ -101,8 +101,11 @@ class ByCycles {
       }
       if (running.then_moves) {
         running.then_moves = false;
-        running.flows.push_back(
-            {&way(running.task).channels, static_cast<double>(kind(running.task).bytes)});
+        const TaskKind& of = kind(running.task);
+        running.flows.push_back({&way(running.task).channels, static_cast<double>(of.bytes)});
+        for (const Flowing& flow : of.flows)
+          if (of.bytes > 0)
+            running.flows.push_back({&flow.channels, static_cast<double>(flow.bytes)});
       }
       if (std::any_of(running.flows.begin(), running.flows.end(),
                       [](const Moving& flow) { return flow.left > kNothing; })) {

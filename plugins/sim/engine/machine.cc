@@ -13,13 +13,9 @@ namespace stria::sim {
 namespace {
 
 // Clocks are told apart by kHz. With more ticks in a cycle, too few would be left for long runs.
-constexpr double kHzPerMhz = 1000;
+constexpr double kHzPerMhz = 1000, kMhzPerGhz = 1000;
 constexpr uint64_t kMostTicksPerCycle = 1'000'000;
 constexpr int64_t kMostInstances = 1'000'000;  // of all units together
-
-std::string name_of(const std::vector<UnitInstance>& ends) {
-  return ends.size() > 1 ? to_string(ends[0]) + ", …" : to_string(ends[0]);
-}
 
 // "read SRAM[0]", "SRAM[0]" if it serves reads and writes, "first SRAM[0]" if it serves one use.
 std::string name_of_port(const MemoryPort& port, const std::string& memory) {
@@ -90,11 +86,11 @@ Result<Machine> Machine::make(const HardwareModel& model) {
   const auto whole = [](double cycles, uint64_t ticks) {
     return static_cast<uint64_t>(std::ceil(cycles * static_cast<double>(ticks) - 1e-9));
   };
-  for (const Bus& bus : model.buses) {
-    const uint64_t ticks = out.ticks_of(bus.clock_mhz);
-    out.channels_.push_back({fmt::format("{} -> {}", name_of(bus.sources), name_of(bus.sinks)),
-                             Channel::Kind::bus, bus.bytes_per_cycle / static_cast<double>(ticks),
-                             whole(bus.latency_cycles, ticks), bus.pj_per_byte});
+  for (const BusLink& link : out.map_->links()) {
+    const uint64_t ticks = out.ticks_of(link.clock_mhz);
+    out.channels_.push_back({link.name, Channel::Kind::bus,
+                             link.bytes_per_cycle / static_cast<double>(ticks),
+                             whole(link.latency_cycles, ticks), link.pj_per_byte});
   }
   for (const MemoryUnit& unit : model.memories) {
     const auto ticks = static_cast<double>(out.ticks_of(unit.clock_mhz));
@@ -115,6 +111,20 @@ Result<Machine> Machine::make(const HardwareModel& model) {
                                  Channel::Kind::port, bytes / ticks, 0, 0});
       }
       out.ports_[{unit.name, i}] = ports;
+    }
+  }
+  for (const MemoryUnit& unit : model.memories) {
+    if (!unit.dram) continue;
+    if (model.clock_mhz <= 0)
+      return invalid_argument(
+          "'{}': the times of the rows of '{}' are nanoseconds, but the model has no clock_mhz",
+          model.name, unit.name);
+    const double ticks_per_ns =
+        static_cast<double>(out.ticks_per_cycle_) * model.clock_mhz / kMhzPerGhz;
+    for (int64_t i = 0; i < unit.count; ++i) {
+      out.rows_[{unit.name, i}] = static_cast<uint32_t>(out.channels_.size());
+      out.channels_.push_back({"rows " + to_string(UnitInstance{unit.name, i}), Channel::Kind::rows,
+                               unit.dram->bytes_per_ns() / ticks_per_ns, 0, 0});
     }
   }
   for (const ExecutionUnit& unit : model.executors) {
@@ -152,6 +162,11 @@ Machine::Ports Machine::ports(const UnitInstance& memory) const {
   return at == ports_.end() ? Ports() : at->second;
 }
 
+std::optional<uint32_t> Machine::rows(const UnitInstance& memory) const {
+  const auto at = rows_.find({memory.name, memory.instance});
+  return at == rows_.end() ? std::nullopt : std::optional(at->second);
+}
+
 bool Machine::on_buses(std::string_view unit) const {
   const auto is = [&](const UnitInstance& end) { return end.name == unit; };
   return std::any_of(model_.buses.begin(), model_.buses.end(), [&](const Bus& bus) {
@@ -162,8 +177,8 @@ bool Machine::on_buses(std::string_view unit) const {
 
 Result<std::vector<uint32_t>> Machine::path(const UnitInstance& from, const UnitInstance& to) {
   const auto [reach, added] = reach_.try_emplace({from.name, from.instance}, *map_, from);
-  STRIA_ASSIGN(const std::vector<size_t> buses, reach->second.way_to(to));
-  return std::vector<uint32_t>(buses.begin(), buses.end());
+  STRIA_ASSIGN(const std::vector<size_t> links, reach->second.way_to(to));
+  return std::vector<uint32_t>(links.begin(), links.end());
 }
 
 uint32_t Machine::transfer_group(const TransferUnit& unit, const std::string& memory) {
@@ -199,9 +214,17 @@ Result<Route> Machine::route(const UnitInstance& from, std::string_view unit_nam
     Route::Way way;
     Result<std::vector<uint32_t>> leg = path(from, through);
     if (leg.ok()) way.channels = *leg;
+    const auto latency = [&](const std::vector<uint32_t>& channels) {
+      uint64_t ticks = 0;
+      for (uint32_t channel : channels) ticks += channels_[channel].latency_ticks;
+      return ticks;
+    };
+    uint64_t longest = 0;  // of the ways to the memories
     for (size_t t = 0; t < to.size() && leg.ok(); ++t) {
+      if (t == 0) way.latency_ticks = latency(way.channels);
       leg = path(through, to[t]);
       if (!leg.ok()) break;
+      longest = std::max(longest, latency(*leg));
       for (uint32_t channel : *leg)
         if (std::find(way.channels.begin(), way.channels.end(), channel) == way.channels.end())
           way.channels.push_back(channel);
@@ -214,8 +237,7 @@ Result<Route> Machine::route(const UnitInstance& from, std::string_view unit_nam
       if (why.ok()) why = leg.status();
       continue;
     }
-    way.latency_ticks = whole(unit->latency_cycles, ticks_of(unit->clock_mhz));
-    for (uint32_t channel : way.channels) way.latency_ticks += channels_[channel].latency_ticks;
+    way.latency_ticks += longest + whole(unit->latency_cycles, ticks_of(unit->clock_mhz));
     const auto memory = [&](const UnitInstance& at, bool writes) {
       const MemoryUnit* model = model_.find_memory(at.name);
       if (!model) return;

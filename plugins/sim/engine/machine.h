@@ -20,10 +20,11 @@
 
 namespace stria::sim {
 
-// A channel is what transfers share: a bus, or a port of one memory instance.
+// A channel is what transfers share: a bus, a port of one memory instance, or the rows of one that
+// is not flat. Rows are busy as with bytes at the rate of the pins (cost/block/dram_time.h).
 struct Channel {
-  enum class Kind { bus, port };
-  std::string name;  // "DRAM[0] -> DMA[0]", "read SRAM[3]"
+  enum class Kind { bus, port, rows };
+  std::string name;  // "DRAM[0] -> DMA[0]", "read SRAM[3]", "rows DRAM[0]"
   Kind kind = Kind::bus;
   double bytes_per_tick = 0;
   uint64_t latency_ticks = 0;
@@ -54,8 +55,8 @@ struct Route {
 
 class Machine {
  public:
-  // invalid_argument: clocks without a common time base. out_of_range: too many units. Messages say
-  // names and limits.
+  // invalid_argument: clocks without a common time base, rows whose nanoseconds are no cycles since
+  // the model has no clock. out_of_range: too many units. Messages say names and limits.
   static Result<Machine> make(const HardwareModel& model);
 
   const HardwareModel& model() const { return model_; }
@@ -77,6 +78,8 @@ class Machine {
     int32_t of(PortUse use) const { return channels[static_cast<size_t>(use)]; }
   };
   Ports ports(const UnitInstance& memory) const;
+  // The channel of the memory instance's rows; none: the memory is flat.
+  std::optional<uint32_t> rows(const UnitInstance& memory) const;
 
   // The route from one memory through the unit (`instance` -1: through any instance) to other
   // memories, which get the same bytes. A bus on the way to several of them carries the bytes once.
@@ -104,6 +107,7 @@ class Machine {
   std::map<std::string, uint32_t> execution_;
   std::map<std::pair<std::string, std::string>, uint32_t> transfer_;
   std::map<std::pair<std::string, int64_t>, Ports> ports_;
+  std::map<std::pair<std::string, int64_t>, uint32_t> rows_;
   std::map<std::pair<std::string, int64_t>, BusReach> reach_;  // from what was asked for
   uint32_t instances_ = 0;
   uint64_t ticks_per_cycle_ = 1;

@@ -286,13 +286,7 @@ class Simulation {
       else
         move(task, way);
     } else {
-      for (const Flowing& flow : kind.flows) {
-        if (flow.bytes == 0) continue;
-        ++of.parts;
-        of.moves = true;
-        network_->add(task, flow.channels.data(), static_cast<uint32_t>(flow.channels.size()),
-                      flow.bytes, now_);
-      }
+      add_flows(task);
       const uint64_t ticks = kind.overhead_ticks + kind.compute_ticks;
       if (ticks > 0)
         set_timer(task, ticks);
@@ -325,9 +319,20 @@ class Simulation {
   void move(uint32_t task, const Route::Way& way) {
     const uint64_t bytes = kind_of(task).bytes;
     if (bytes == 0) return part_done(task);
+    add_flows(task);
     tasks_[task].moves = true;
     network_->add(task, way.channels.data(), static_cast<uint32_t>(way.channels.size()), bytes,
                   now_);
+  }
+
+  void add_flows(uint32_t task) {
+    for (const Flowing& flow : kind_of(task).flows) {
+      if (flow.bytes == 0) continue;
+      ++tasks_[task].parts;
+      tasks_[task].moves = true;
+      network_->add(task, flow.channels.data(), static_cast<uint32_t>(flow.channels.size()),
+                    flow.bytes, now_);
+    }
   }
 
   void part_done(uint32_t task) {

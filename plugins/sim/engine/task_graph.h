@@ -33,10 +33,12 @@ struct TaskKind {
   int32_t instance = -1;        // -1: any
   uint64_t overhead_ticks = 0;  // operation: fill and drain, before compute_ticks
   uint64_t compute_ticks = 0;
-  std::vector<Flowing> flows;  // operation: bytes that move beside it, from its start on
-  Route route;                 // transfer
-  uint64_t bytes = 0;          // transfer
-  double pj = 0;               // of one such task
+  // Bytes that move beside it: beside an operation from its start on, beside the bytes of a
+  // transfer from when they begin to move.
+  std::vector<Flowing> flows;
+  Route route;         // transfer
+  uint64_t bytes = 0;  // transfer
+  double pj = 0;       // of one such task
 };
 
 struct TaskGraph;

@@ -34,7 +34,9 @@ const Route::Way& way_of(const Machine& machine, const TaskKind& kind, uint32_t 
 uint64_t ticks_of_bytes(const Machine& machine, const TaskKind& kind, uint32_t instance) {
   return kind.bytes == 0
              ? 0
-             : ticks_of(kind.bytes, width_of(machine, way_of(machine, kind, instance).channels));
+             : std::max(ticks_of(kind.bytes,
+                                 width_of(machine, way_of(machine, kind, instance).channels)),
+                        ticks_of_flows(machine, kind));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "program/held_views.h"
 #include "program/lower_agents.h"
 #include "stria/base/text.h"
+#include "stria/cost/block/dram_time.h"
 #include "stria/cost/block/unit_operation.h"
 #include "stria/stripe/agents.h"
 #include "stria/stripe/tags.h"
@@ -206,8 +207,9 @@ class Lowering {
         continue;
       }
       const auto bytes = static_cast<double>(ref->shape.span_bytes());
-      return transfer(unit, std::move(*route), special.name, {from, {bytes, bytes, 1}},
-                      {{to, {bytes, bytes, 1}}});
+      const cost::Walk walk = cost::walk_of_bytes(bytes);
+      return transfer(unit, std::move(*route), special.name, {from, {bytes, bytes, 1}, walk},
+                      {{to, {bytes, bytes, 1}, walk}});
     }
     return why.ok() ? unsupported("'{}': the hardware model has no transfer unit", special.name)
                     : why;
@@ -220,6 +222,7 @@ class Lowering {
   struct Side {
     UnitInstance memory;
     cost::Footprint footprint;
+    cost::Walk walk;
   };
 
   Result<Fragment> lower_transfer(const Block& block, const Memories& memories,
@@ -237,7 +240,8 @@ class Lowering {
     std::string name;
     for (const Refinement& ref : block.refs) {
       if (ref.dir == RefDir::none) continue;
-      const Side side{memory_of(ref, point, &memories), cost::footprint_of(block, ref)};
+      const Side side{memory_of(ref, point, &memories), cost::footprint_of(block, ref),
+                      cost::walk_of(block, ref)};
       if (side.memory.name.empty()) return in_no_memory(ref.from);
       if (ref.dir == RefDir::in) {
         if (from)
@@ -278,6 +282,9 @@ class Lowering {
     const auto count = [&](const Side& side, bool writes) {
       count_access(machine_.model(), side.memory, side.footprint, side.footprint.bytes, writes, 1,
                    counts, &bytes);
+      if (const std::optional<uint32_t> rows = machine_.rows(side.memory))
+        kind.flows.push_back(
+            {{*rows}, whole_bytes(cost::dram_bytes(dram_of(side.memory), side.walk))});
     };
     count(from, false);
     for (const Side& side : to) count(side, true);
@@ -291,6 +298,13 @@ class Lowering {
     }
     kind.route = std::move(route);
     return alone(add_kind(std::move(kind), std::move(counts)));
+  }
+
+  const DramRows& dram_of(const UnitInstance& memory) const {
+    return *machine_.model().find_memory(memory.name)->dram;
+  }
+  static uint64_t whole_bytes(double bytes) {
+    return static_cast<uint64_t>(std::ceil(bytes - 1e-6));
   }
 
   // --- loops
@@ -538,8 +552,8 @@ class Lowering {
         if (ref.agg && !moves_with(ref, name))
           before = std::max(1.0, before) * static_cast<double>(block.find_index(name)->range);
       if (is_global(memory, unit.name)) {
-        STRIA_RETURN_IF_ERROR(
-            global_operand(ref, memory, accesses->second, footprint, before, counts, flows));
+        STRIA_RETURN_IF_ERROR(global_operand(ref, memory, accesses->second, footprint,
+                                             cost::walk_of(block, ref), before, counts, flows));
         continue;
       }
       // The unit keeps what it needs of an operand.
@@ -571,7 +585,7 @@ class Lowering {
   // (C8) Each access moves on its own. The first one to an element that starts here reads nothing.
   Status global_operand(const Refinement& ref, const UnitInstance& memory,
                         const cost::BlockWork::Accesses& accesses, const cost::Footprint& touched,
-                        double before, KindCounts& counts, Flows& flows) {
+                        const cost::Walk& walk, double before, KindCounts& counts, Flows& flows) {
     const auto element = static_cast<double>(byte_size(ref.shape.type));
     for (const bool writes : {false, true}) {
       double times = writes ? accesses.stores : accesses.loads, part = 1;
@@ -590,6 +604,14 @@ class Lowering {
       for (uint32_t channel : channels)
         counts.pj_moving += part * moved * machine_.channels()[channel].pj_per_byte;
       flows.from_global[std::move(channels)] += moved;
+      // Each access is a burst. Rows are opened as often as the elements are gone through.
+      if (const std::optional<uint32_t> rows = machine_.rows(memory)) {
+        const DramRows& dram = dram_of(memory);
+        cost::RowWalk all = cost::row_walk(dram, walk);
+        all.bursts = times;
+        all.rows *= std::max(1.0, times * element / touched.bytes);
+        flows.beside[*rows] += cost::dram_ns(dram, all) * dram.bytes_per_ns();
+      }
       counts.global_operands[fmt::format("{} in {}", ref.from, to_string(memory))] += moved;
     }
     return {};

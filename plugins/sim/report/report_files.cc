@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -32,6 +33,8 @@ ordered_json units_json(const PartSimulation& run) {
   return out;
 }
 
+constexpr std::array<const char*, 3> kKinds = {"bus", "port", "rows"};  // by Channel::Kind
+
 ordered_json channels_json(const ReportedPart& part) {
   ordered_json out = ordered_json::array();
   const PartSimulation& run = part.run;
@@ -40,8 +43,9 @@ ordered_json channels_json(const ReportedPart& part) {
   const auto cycle = static_cast<double>(run.machine.ticks_per_cycle());
   for (size_t l = 0; l < bytes.size(); ++l) {
     const Channel& channel = run.machine.channels()[l];
+    if (channel.name.empty()) continue;  // the end of a mesh
     out.push_back({{"name", channel.name},
-                   {"kind", channel.kind == Channel::Kind::bus ? "bus" : "port"},
+                   {"kind", kKinds[static_cast<size_t>(channel.kind)]},
                    {"bytes", bytes[l]},
                    {"bytes_per_cycle", bytes[l] / ticks * cycle},
                    {"peak_bytes_per_cycle", channel.bytes_per_tick * cycle},

@@ -12,54 +12,66 @@
 #include "stria/stripe/text/parser.h"
 #include "validate/dataflow_cases.h"
 #include "validate/mapped_convolutions.h"
+#include "validate/memory_cases.h"
 #include "validate/slides_convolution.h"
+#include "validate/systolic_cases.h"
 
 namespace stria::sim {
 namespace {
 
 constexpr const char* kScaleSim = "SCALE-Sim v3, golden compute report";
-constexpr const char* kHardware = "SCALE-Sim v1, validated against RTL";
 constexpr const char* kClosed = "closed form";
 constexpr const char* kTimeloop = "Timeloop and Accelergy, ISPASS 2020 exercises";
 
 class Cases {
  public:
-  explicit Cases(const SourceText& slides) : slides_(slides) {}
+  Cases(const SourceText& slides, const MapProgram& map) : slides_(slides), map_(map) {}
 
   Result<std::vector<ValidationCase>> run() {
-    systolic();
-    STRIA_ASSIGN(std::vector<ValidationCase> dataflows, dataflow_cases());
-    std::move(dataflows.begin(), dataflows.end(), std::back_inserter(out_));
+    STRIA_RETURN_IF_ERROR(add_all(systolic_cases(map_)));
+    STRIA_RETURN_IF_ERROR(add_all(dataflow_cases()));
+    STRIA_RETURN_IF_ERROR(layer());
     STRIA_RETURN_IF_ERROR(convolution());
     STRIA_RETURN_IF_ERROR(mapped());
     STRIA_RETURN_IF_ERROR(buses());
     STRIA_RETURN_IF_ERROR(overlaps());
     STRIA_RETURN_IF_ERROR(rooflines());
+    STRIA_RETURN_IF_ERROR(add_all(memory_cases()));
     return std::move(out_);
   }
 
  private:
+  Status add_all(Result<std::vector<ValidationCase>> cases) {
+    if (!cases.ok()) return cases.status();
+    std::move(cases->begin(), cases->end(), std::back_inserter(out_));
+    return {};
+  }
   void add(std::string name, const char* source, double expected, double ours,
            double within_percent = 0) {
     out_.push_back({std::move(name), source, expected, ours, within_percent});
   }
 
-  void systolic() {
-    using Dataflow = SystolicArray::Dataflow;
-    const auto cycles = [](int64_t side, Dataflow dataflow, double m, double n, double k) {
-      return cost::systolic_cycles({side, side, dataflow}, {m, n, k, 1});
-    };
-    add("256x256 by 256x128 on 32x32, os", kScaleSim, 10'176,
-        cycles(32, Dataflow::output_stationary, 256, 128, 256));
-    add("100x50 by 50x70 on 16x16, os", kScaleSim, 2'800,
-        cycles(16, Dataflow::output_stationary, 100, 70, 50));
-    add("100x50 by 50x70 on 16x16, ws", kScaleSim, 2'920,
-        cycles(16, Dataflow::weight_stationary, 100, 70, 50));
-    add("100x50 by 50x70 on 16x16, is", kScaleSim, 3'248,
-        cycles(16, Dataflow::input_stationary, 100, 70, 50));
-    for (int n : {4, 8, 16, 20, 32, 40, 50, 64, 70, 80, 90})
-      add(fmt::format("{0}x{0} by {0}x{0} on {0}x{0}, os", n), kHardware, 3 * n - 2,
-          cycles(n, Dataflow::output_stationary, n, n, n));
+  // The slides' layer as a program, which the pipeline maps anew for each number of units: its time
+  // is near the machine's bound, of operations or of the bus.
+  Status layer() {
+    constexpr const char* kLayer =
+        "function (I[H, W, C], K[KH, KW, C, O]) -> (R) {\n"
+        "  R[y, x, o : H, W, O] = +(I[y + i - 1, x + j - 1, c] * K[i, j, c, o]);\n}";
+    constexpr double kMacs = 19'327'352'832.0, kWritten = 512.0 * 512 * 128, kBus = 32;
+    constexpr double kWithin = 5;
+    for (int convs : {1, 2, 4, 16, 36}) {
+      STRIA_ASSIGN(const HardwareModel model,
+                   load_hardware_model(slides_, {{"NUM_CONV", std::to_string(convs)}}));
+      STRIA_ASSIGN(
+          const stripe::Program program,
+          map_(kLayer, {{"I", DataType::i8, {512, 512, 64}}, {"K", DataType::i8, {3, 3, 64, 128}}},
+               model));
+      STRIA_ASSIGN(const PartSimulation run, simulate_part(program, *program.main(), model));
+      add(fmt::format("a layer of 512x512x64 to 128, 3x3, mapped to {} CONV", convs), kClosed,
+          std::max(std::ceil(kMacs / 512 / convs), kWritten / kBus),
+          static_cast<double>(run.ticks()), kWithin);
+    }
+    return {};
   }
 
   Status convolution() {
@@ -368,6 +380,7 @@ class Cases {
   }
 
   const SourceText& slides_;
+  const MapProgram& map_;
   std::vector<ValidationCase> out_;
 };
 
@@ -381,8 +394,9 @@ bool ValidationCase::met() const {
   return within_percent == 0 ? ours == expected : std::abs(error_percent()) <= within_percent;
 }
 
-Result<std::vector<ValidationCase>> validate(const SourceText& slides_template) {
-  return Cases(slides_template).run();
+Result<std::vector<ValidationCase>> validate(const SourceText& slides_template,
+                                             const MapProgram& map) {
+  return Cases(slides_template, map).run();
 }
 
 std::string validation_table(const std::vector<ValidationCase>& cases) {

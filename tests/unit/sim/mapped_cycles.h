@@ -5,12 +5,18 @@
 #include <map>
 #include <string>
 
+#include "stria/hwmodel/hardware_model.h"
+#include "stria/stripe/block.h"
 #include "stria/template/template_text.h"
 #include "stria/tile/bind/bind.h"
 
 namespace stria::sim {
 
 using Inputs = std::map<std::string, tile::TensorType>;
+
+// Device Stripe for the machine.
+stripe::Program mapped_program(const HardwareModel& model, const std::string& text,
+                               const Inputs& inputs, bool chains = true);
 
 // Cycles of #main on the template `machine` with these parameters. Without `chains` no kernels run
 // over common tiles.

@@ -51,6 +51,10 @@ RandomGraph random_graph(uint32_t seed) {
   for (MemoryUnit& memory : model.memories)
     if (memory.name == "SRAM" && random.one_in(2))
       memory.read_bytes_per_cycle = widths[random.pick(0, 4)];
+  if (random.one_in(3))
+    for (MemoryUnit& memory : model.memories)
+      if (memory.name == "DRAM")
+        memory.dram = {4, 1024, 32, 32 / widths[random.pick(0, 4)], 40, 4, 0, 0};
   model.transfers[0].latency_cycles = static_cast<double>(random.pick(0, 3));
   model.transfers[0].half_duplex = random.one_in(4);
   RandomGraph out{Machine::make(model).value(), {}};
@@ -76,6 +80,9 @@ RandomGraph random_graph(uint32_t seed) {
       if (port >= 0 && random.one_in(3))
         kind.flows.push_back({{static_cast<uint32_t>(port)}, bytes});
     }
+    const std::optional<uint32_t> rows = out.machine.rows({"DRAM", 0});
+    if (kind.work == TaskKind::Work::transfer && rows)
+      kind.flows.push_back({{*rows}, bytes * random.pick(1, 4)});
     kind.pj = static_cast<double>(random.pick(0, 1000)) / 7;
     out.graph.kinds.push_back(std::move(kind));
   }

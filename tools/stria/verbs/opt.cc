@@ -154,7 +154,7 @@ Outcome opt_file(OptOptions options, ReproducerFile& file) {
   SourceText hw;
   PipelineSource steps;
   if (!options.hw.empty()) {
-    STRIA_OR_FAIL(hw, ExitCode::program, read_source(options.hw, kMaxJsonBytes));
+    STRIA_OR_FAIL(hw, ExitCode::program, read_source(options.hw[0], kMaxJsonBytes));
   }
   if (!options.pipeline.empty()) {
     STRIA_OR_FAIL(steps, ExitCode::program, read_pipeline(options.pipeline));
@@ -165,7 +165,13 @@ Outcome opt_file(OptOptions options, ReproducerFile& file) {
   STRIA_OR_FAIL(stripe::Program program, ExitCode::program, stripe::parse(source));
   std::optional<HardwareModel> model;
   if (!options.hw.empty()) {
-    STRIA_OR_FAIL(model, ExitCode::program, load_hardware_model(hw, settings));
+    std::vector<SourceText> overlays;
+    for (size_t i = 1; i < options.hw.size(); ++i) {
+      STRIA_OR_FAIL(SourceText overlay, ExitCode::program,
+                    read_source(options.hw[i], kMaxJsonBytes));
+      overlays.push_back(std::move(overlay));
+    }
+    STRIA_OR_FAIL(model, ExitCode::program, load_hardware_model(hw, settings, {}, overlays));
   }
   STRIA_FAIL_IF_ERROR(ExitCode::program, verify_program(program, model, options.file));
   if (!options.pipeline.empty()) {

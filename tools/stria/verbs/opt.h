@@ -15,7 +15,7 @@ namespace stria::command {
 struct OptOptions {
   std::string file;
   std::string pipeline;
-  std::string hw;
+  std::vector<std::string> hw;        // a model, then what refines it
   std::vector<std::string> settings;  // NAME=VALUE
   bool print_after_all = false;
   bool print_pipeline = false;  // and nothing else

@@ -34,6 +34,7 @@ namespace {
 // The model and the pipeline of a command line: files, and what they say.
 struct Target {
   SourceText hw;
+  std::vector<SourceText> overlays;  // refine the model, the last one first
   PipelineSource pipeline;
   TemplateSettings settings;
   HardwareModel model = empty_hardware_model();
@@ -60,7 +61,7 @@ std::string lacking(const HardwareModel& model) {
 // Without --hw it is the model of the simulator's first device; without --pipeline, the pipeline
 // that serves any model.
 Outcome find_files(const SimOptions& options, Target& target) {
-  std::string hw = options.hw, pipeline = options.pipeline;
+  std::string hw = options.hw.empty() ? "" : options.hw[0], pipeline = options.pipeline;
   if (hw.empty() || pipeline.empty()) {
     RuntimeOptions how = runtime_options();
     how.only_plugins = {"sim"};
@@ -86,6 +87,10 @@ Outcome find_files(const SimOptions& options, Target& target) {
     }
   }
   STRIA_OR_FAIL(target.hw, ExitCode::program, read_source(hw, kMaxJsonBytes));
+  for (size_t i = 1; i < options.hw.size(); ++i) {
+    STRIA_OR_FAIL(SourceText overlay, ExitCode::program, read_source(options.hw[i], kMaxJsonBytes));
+    target.overlays.push_back(std::move(overlay));
+  }
   if (!pipeline.empty()) {
     STRIA_OR_FAIL(target.pipeline, ExitCode::program, read_pipeline(pipeline));
   }
@@ -96,6 +101,12 @@ Outcome find_files(const SimOptions& options, Target& target) {
 std::string text_of(const Pipeline& pipeline, const SourceText& file) {
   std::string out = file.text;
   for (const SourceText& fragment : pipeline.fragments) out += fragment.text;
+  return out;
+}
+
+std::string text_of(const Target& target) {
+  std::string out = target.hw.text;
+  for (const SourceText& overlay : target.overlays) out += overlay.text;
   return out;
 }
 
@@ -120,7 +131,8 @@ Outcome read_target(const SimOptions& options, Target& target) {
   STRIA_FAIL_IF(find_files(options, target));
   STRIA_FAIL_IF(set_map(options, target));
   STRIA_FAIL_IF(check_settings(target.settings, {target.hw, target.pipeline.text}, "--hw"));
-  STRIA_OR_FAIL(target.model, ExitCode::program, load_hardware_model(target.hw, target.settings));
+  STRIA_OR_FAIL(target.model, ExitCode::program,
+                load_hardware_model(target.hw, target.settings, {}, target.overlays));
   // Before a step of the pipeline stumbles over it.
   STRIA_FAIL_IF_ERROR(ExitCode::program, sim::check_model(target.model));
   if (const std::string lacks = lacking(target.model); options.pipeline.empty() && !lacks.empty())
@@ -246,7 +258,7 @@ Outcome check_report_files(const SimOptions& options, const GivenInputs& given,
   if (options.report.empty()) return Outcome();
   std::vector<NamedFile> read = files_of(given), written;
   read.push_back({"PROG", options.program});
-  if (!options.hw.empty()) read.push_back({"--hw", options.hw});
+  for (const std::string& file : options.hw) read.push_back({"--hw", file});
   if (!options.pipeline.empty()) read.push_back({"--pipeline", options.pipeline});
   for (const SourceText& fragment : pipeline.fragments)
     read.push_back({"fragment of --pipeline", fragment.name});
@@ -268,11 +280,36 @@ Outcome write_report(const SimOptions& options, const sim::SimulationReport& rep
   return Outcome();
 }
 
+// A program of the validation, mapped for another model by the target's pipeline.
+Outcome map_program(const Target& target, const std::string& tile,
+                    const std::vector<sim::ValidationInput>& inputs, const HardwareModel& model,
+                    stripe::Program& mapped) {
+  STRIA_OR_FAIL(const Program program, ExitCode::program, Program::from_tile({"validation", tile}));
+  InputTypes types;
+  for (const sim::ValidationInput& input : inputs) types[input.name] = {input.type, input.sizes};
+  Compilation compilation;
+  STRIA_FAIL_IF(lower(program, types, {}, compilation));
+  Target of = target;
+  of.model = model;
+  STRIA_FAIL_IF(parse_pipeline(of.pipeline, of.settings, of.model, of.steps));
+  stripe::Program written;
+  STRIA_FAIL_IF(specialize(of, compilation, written));
+  mapped = std::move(compilation.device);
+  return Outcome();
+}
+
 Outcome print_validation(const SimOptions& options) {
   Target target;
   STRIA_FAIL_IF(find_files(options, target));
+  const auto map = [&](const std::string& tile, const std::vector<sim::ValidationInput>& inputs,
+                       const HardwareModel& model) -> Result<stripe::Program> {
+    stripe::Program mapped;
+    const Outcome outcome = map_program(target, tile, inputs, model, mapped);
+    if (!outcome.ok()) return outcome.status();
+    return mapped;
+  };
   STRIA_OR_FAIL(const std::vector<sim::ValidationCase> cases, ExitCode::program,
-                sim::validate(target.hw));
+                sim::validate(target.hw, map));
   std::fputs(sim::validation_table(cases).c_str(), stdout);
   for (const sim::ValidationCase& one : cases)
     if (!one.met())
@@ -328,7 +365,7 @@ Outcome sim(const SimOptions& options) {
   report.hashes = {{"program", hal::sha256(program.text())},
                    {"generic_stripe", hal::sha256(stripe::print(compilation.generic))},
                    {"device_stripe", hal::sha256(stripe::print(compilation.device))},
-                   {"hw", hal::sha256(target.hw.text)},
+                   {"hw", hal::sha256(text_of(target))},
                    {"pipeline", hal::sha256(text_of(target.steps, target.pipeline.text))}};
   sim::PartOrder order;
   if (!options.functional_only) {

@@ -16,8 +16,8 @@ struct SimOptions {
   std::string function;
   InputTexts in;
   std::vector<std::string> constants;  // NAME
-  std::string hw;                      // a JSON file; empty: the plugin's
-  std::string pipeline;                // likewise
+  std::vector<std::string> hw;         // a model, then what refines it; empty: the plugin's
+  std::string pipeline;                // a JSON file; empty: the plugin's
   std::vector<std::string> settings;   // NAME=VALUE
   std::string map;                     // quick or best; empty: as the pipeline does
   std::string report;                  // folder; empty: none
