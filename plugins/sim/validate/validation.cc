@@ -57,7 +57,7 @@ class Cases {
     constexpr const char* kLayer =
         "function (I[H, W, C], K[KH, KW, C, O]) -> (R) {\n"
         "  R[y, x, o : H, W, O] = +(I[y + i - 1, x + j - 1, c] * K[i, j, c, o]);\n}";
-    constexpr double kMacs = 19'327'352'832.0, kWritten = 512.0 * 512 * 128, kBus = 32;
+    constexpr double kMacs = 19'327'352'832.0, kWritten = 512.0 * 512 * 128 * 4, kBus = 64;
     constexpr double kWithin = 5;
     for (int convs : {1, 2, 4, 16, 36}) {
       STRIA_ASSIGN(const HardwareModel model,
