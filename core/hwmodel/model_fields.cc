@@ -268,6 +268,9 @@ Status read_mesh(ObjectReader& bus, Bus& out) {
   STRIA_ASSIGN(const std::vector<std::string> names, places.names());
   for (const std::string& name : names) {
     const std::optional<UnitInstance> unit = parse_instance(name);
+    if (unit && mesh.places.count({unit->name, unit->instance}) > 0)
+      return places.fail(name, fmt::format("'{}' has a place already", to_string(*unit)),
+                         PlacedTexts::At::key);
     if (!unit || ends.count(to_string(*unit)) == 0)
       return places.fail(name,
                          fmt::format("'{}' is no source and no sink of this bus{}", name,
@@ -275,9 +278,7 @@ Status read_mesh(ObjectReader& bus, Bus& out) {
                          PlacedTexts::At::key);
     int64_t router = 0;
     STRIA_RETURN_IF_ERROR(places.integer(name, router, 0, 1, kMostRouters - 1));
-    if (!mesh.places.emplace(std::pair(unit->name, unit->instance), router).second)
-      return places.fail(name, fmt::format("'{}' has a place already", to_string(*unit)),
-                         PlacedTexts::At::key);
+    mesh.places[{unit->name, unit->instance}] = router;
     ends.erase(to_string(*unit));
     if (mesh.routers() > kMostRouters)
       return places.fail(name, fmt::format("a mesh has {} routers at most", kMostRouters));

@@ -13,8 +13,9 @@
 // over 1 - refresh_ns / refresh_interval_ns, the part of the time that refreshes leave. The first
 // row is not in there: it is part of the memory's latency. Nor are rows that another transfer has
 // closed, or turns from reads to writes. Source: the timing rules of DDR4 and HBM2 (JESD79-4,
-// JESD235), read as a pipeline. Of random boxes 97 in 100 take as long as that within 25%; where
-// steps nearly meet the same banks again, up to 1.7 times as long.
+// JESD235), read as a pipeline. For 97 of 100 random boxes the formula is within 25% of a memory
+// that opens row after row; where steps nearly meet the same banks again, such a memory takes up to
+// 1.7 times as long.
 #pragma once
 
 #include <cstdint>

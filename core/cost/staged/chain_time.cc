@@ -143,7 +143,7 @@ class Chain {
   };
   // A tensor as a tile of the chain sees it.
   struct Part {
-    double held = 0, moved = 0;
+    double held = 0, moved = 0, rows = 0;
   };
   struct Load {
     const ExecutionUnit* unit = nullptr;
@@ -336,11 +336,12 @@ class Chain {
     parts_.assign(tensors_.size(), Part());
     for (size_t k = 0; k < links_.size(); ++k) {
       const Link& link = links_[k];
-      link.kernels[0].shown(tile_of(k, cut), held_, moved_);
+      link.kernels[0].shown(tile_of(k, cut), held_, moved_, rows_of_views_);
       for (size_t v = 0; v < link.tensor.size(); ++v) {
         Part& part = parts_[link.tensor[v]];
         part.held = std::max(part.held, held_[v]);
         part.moved = std::max(part.moved, moved_[v]);
+        part.rows = std::max(part.rows, rows_of_views_[v]);
       }
     }
   }
@@ -442,14 +443,17 @@ class Chain {
   }
 
   struct Transfers {
-    double in_a_row = 0, bytes = 0;
-    void add(const StagedRates::Way& way, double moved) {
-      in_a_row += way.latency + (way.bytes > 0 ? std::ceil(moved / way.bytes) : 0);
+    double in_a_row = 0, bytes = 0, rows = 0;
+    void add(const StagedRates::Way& way, double moved, double row_cycles) {
+      in_a_row +=
+          way.latency + std::max(way.bytes > 0 ? std::ceil(moved / way.bytes) : 0, row_cycles);
       bytes += moved;
+      rows += row_cycles;
     }
     void add(const Transfers& other, double times) {
       in_a_row += times * other.in_a_row;
       bytes += times * other.bytes;
+      rows += times * other.rows;
     }
     double busy(const StagedRates::Way& way, double movers) const {
       return std::max(in_a_row / movers, way.together > 0 ? bytes / way.together : 0);
@@ -552,19 +556,21 @@ class Chain {
       if (!moves || (stays && tensor.of.temporary) || is_added_in_place(cut, tensor)) {
         once_.push_back(static_cast<double>(tensor.of.bytes));
         if (tensor.of.temporary) continue;
-        if (tensor.reads) whole_in.add(rates.in, once_.back());
-        if (tensor.writes) whole_out.add(rates.out, once_.back());
+        const double rows = rates.dram ? rates.row_cycles(walk_of_bytes(once_.back())) : 0;
+        if (tensor.reads) whole_in.add(rates.in, once_.back(), rows);
+        if (tensor.writes) whole_out.add(rates.out, once_.back(), rows);
         continue;
       }
       tile_by_tile |= bit(t);
       (moves_inside ? by_step_ : by_point_).push_back(part.held);
       (moves_inside ? copies_of_step_ : copies_of_point_)[t] = part.moved;
-      if (tensor.reads) (moves_inside ? in_of_step : in).add(rates.in, part.moved);
-      if (tensor.writes) (moves_inside ? out_of_step : out).add(rates.out, part.moved);
+      if (tensor.reads) (moves_inside ? in_of_step : in).add(rates.in, part.moved, part.rows);
+      if (tensor.writes) (moves_inside ? out_of_step : out).add(rates.out, part.moved, part.rows);
     }
     const auto longest = [&](const Transfers& bring, const Transfers& take) {
       const double a = bring.busy(rates.in, rates.movers), b = take.busy(rates.out, rates.movers);
-      return rates.in_turns ? a + b : std::max(a, b);
+      // Both directions share the rows.
+      return std::max(rates.in_turns ? a + b : std::max(a, b), bring.rows + take.rows);
     };
     const double outer_points = points(cut, cut.outer),
                  steps = in_steps ? steps_of(cut) : points(cut, inner);
@@ -650,7 +656,7 @@ class Chain {
   Run run_;
   std::vector<Set> loops_;                         // indices of the loop around
   std::vector<double> once_, by_point_, by_step_;  // bytes that are held
-  std::vector<double> held_, moved_, needs_, left_, operands_;
+  std::vector<double> held_, moved_, rows_of_views_, needs_, left_, operands_;
   std::vector<double> of_first_, of_others_;              // by tensor and port: cycles of operands
   std::vector<double> copies_of_point_, copies_of_step_;  // by tensor: bytes
   ChainChoice best_;

@@ -18,6 +18,10 @@ double narrower_rate(double a, double b) {
   return a > 0 && b > 0 ? std::min(a, b) : std::max(a, b);
 }
 
+double StagedRates::row_cycles(const Walk& walk) const {
+  return dram ? dram_ns(*dram, row_walk(*dram, walk)) * cycles_per_ns : 0;
+}
+
 namespace {
 
 // The way from one memory to the other, over each instance of the transfer unit that has one.
@@ -149,7 +153,8 @@ Result<StagedRates> staged_rates(const HardwareModel& model, const StagedUnits& 
   out.line_bytes = global->line_bytes;
   if (global->dram && model.clock_mhz > 0) {
     out.dram = &*global->dram;
-    out.dram_bytes = out.dram->bytes_per_ns() * 1000 / model.clock_mhz;
+    constexpr double kMhzPerGhz = 1000;
+    out.cycles_per_ns = model.clock_mhz / kMhzPerGhz;
   }
   const double global_cycle = model.unit_cycles(global->clock_mhz);
   static_cast<ScratchpadPorts&>(out) = scratchpad_ports(model, *scratchpad);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stria/base/status.h"
+#include "stria/cost/block/dram_time.h"
 #include "stria/hwmodel/hardware_model.h"
 
 namespace stria::cost {
@@ -56,9 +57,11 @@ struct StagedRates : ScratchpadPorts {
   double movers = 1;       // instances of the transfer unit that have a way
   bool in_turns = false;   // one instance, or one bus, moves in one direction at a time
   int64_t line_bytes = 0;  // global memory moves whole lines of so many; 0 = bytes
-  // Rows of global memory; null: it is flat. `dram_bytes`: of its pins, in a cycle.
+  // Rows of global memory; null: it is flat.
   const DramRows* dram = nullptr;  // borrowed from the model
-  double dram_bytes = 0;
+  double cycles_per_ns = 0;
+  // For which a walk keeps the rows busy; 0: memory is flat.
+  double row_cycles(const Walk& walk) const;
   bool one_port = false;                        // for all uses
   int64_t port_banks = 0, port_bank_bytes = 0;  // of an instance
   int64_t banks = 1, bank_bytes = 0;

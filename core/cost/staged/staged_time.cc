@@ -91,18 +91,10 @@ Result<StagedKernel> StagedKernel::make(const stripe::Block& block,
   return out;
 }
 
-double StagedKernel::moved_bytes(size_t view, const Tile& tile, const Footprint& footprint) const {
-  double out = footprint.bytes;
-  if (rates_->line_bytes > 0) {
-    const auto line = static_cast<double>(rates_->line_bytes);
-    out = footprint.runs * std::ceil(footprint.run_bytes / line) * line;
-  }
-  return rates_->dram ? std::max(out, row_bytes(shape_.walk(view, tile))) : out;
-}
-
-double StagedKernel::row_bytes(const Walk& walk) const {
-  const double rate = narrower_rate(rates_->in.bytes, rates_->in.together);
-  return rate > 0 ? dram_bytes(*rates_->dram, walk) / rates_->dram_bytes * rate : 0;
+double StagedKernel::lines(const Footprint& footprint) const {
+  if (rates_->line_bytes <= 0) return footprint.bytes;
+  const auto line = static_cast<double>(rates_->line_bytes);
+  return footprint.runs * std::ceil(footprint.run_bytes / line) * line;
 }
 
 const std::vector<StagedKernel::Move>& StagedKernel::moves(const Tile& tile) const {
@@ -112,11 +104,13 @@ const std::vector<StagedKernel::Move>& StagedKernel::moves(const Tile& tile) con
   out.resize(shape_.views());
   for (size_t v = 0; v < out.size(); ++v) {
     const Footprint footprint = shape_.footprint(v, tile);
-    out[v].bytes = moved_bytes(v, tile, footprint);
+    out[v].bytes = lines(footprint);
     out[v].held = footprint.bytes;
-    out[v].whole = out[v].whole_bytes = static_cast<double>(tensors_[v].bytes);
-    if (rates_->dram)
-      out[v].whole_bytes = std::max(out[v].whole, row_bytes(walk_of_bytes(out[v].whole)));
+    out[v].whole = static_cast<double>(tensors_[v].bytes);
+    if (rates_->dram) {
+      out[v].rows = rates_->row_cycles(shape_.walk(v, tile));
+      out[v].whole_rows = rates_->row_cycles(walk_of_bytes(out[v].whole));
+    }
     out[v].temporary = tensors_[v].temporary;
     out[v].reads = tiled_.views[v].reads();
     out[v].writes = tiled_.views[v].writes();
@@ -222,13 +216,17 @@ StagedKernel::Transfers StagedKernel::transfers(const std::vector<Move>& moves,
   for (size_t v = 0; v < moves.size(); ++v) {
     if (!which[v] || !(writes ? moves[v].writes : moves[v].reads)) continue;
     if (whole && moves[v].temporary) continue;
-    const double moved = whole ? moves[v].whole_bytes : moves[v].bytes;
-    const double takes = way.latency + (way.bytes > 0 ? std::ceil(moved / way.bytes) : 0);
+    const double moved = whole ? moves[v].whole : moves[v].bytes,
+                 rows = whole ? moves[v].whole_rows : moves[v].rows;
+    const double takes =
+        way.latency + std::max(way.bytes > 0 ? std::ceil(moved / way.bytes) : 0, rows);
+    out.rows += rows;
     out.in_a_row += takes;
     longest = std::max(longest, takes);
     bytes += moved;
   }
-  out.busy = std::max(out.in_a_row / rates_->movers, way.together > 0 ? bytes / way.together : 0);
+  out.busy = std::max(
+      {out.in_a_row / rates_->movers, way.together > 0 ? bytes / way.together : 0, out.rows});
   out.beside = std::max(out.busy, longest);
   return out;
 }
@@ -416,9 +414,10 @@ StagedTime StagedKernel::tile_by_tile(const TileWork& work, const std::vector<Mo
                back = busy(of_results, out.take_away);
   const double one = first + out.bring + out.operation + (staging.steps - 1) * step + out.take_away;
   if (has_steps) port = staging.steps * port + ports(parts, banks, staging.in_parts) - port;
+  const double rows = of_tile.rows + staging.steps * of_step.rows + of_results.rows;
   out.period =
       std::max({staging.steps * operation.busy, rates_->in_turns ? in + back : std::max(in, back),
-                port, one / static_cast<double>(staging.under_way)});
+                rows, port, one / static_cast<double>(staging.under_way)});
   out.cycles = out.whole + one + (out.tiles - 1) * out.period + late_start(parts, staging, out);
   moved_.clear();
   used_.clear();
@@ -619,14 +618,16 @@ double StagedKernel::least_alone(const Tile& tile) const {
                                     : whole_cycles(shape_.work(tile)));
 }
 
-void StagedKernel::shown(const Tile& tile, std::vector<double>& held,
-                         std::vector<double>& moved) const {
+void StagedKernel::shown(const Tile& tile, std::vector<double>& held, std::vector<double>& moved,
+                         std::vector<double>& rows) const {
   held.clear();
   moved.clear();
+  rows.clear();
   for (size_t v = 0; v < shape_.views(); ++v) {
     const Footprint footprint = shape_.footprint(v, tile);
     held.push_back(footprint.bytes);
-    moved.push_back(moved_bytes(v, tile, footprint));
+    moved.push_back(lines(footprint));
+    rows.push_back(rates_->dram ? rates_->row_cycles(shape_.walk(v, tile)) : 0);
   }
 }
 

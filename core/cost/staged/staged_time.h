@@ -125,17 +125,20 @@ class StagedKernel {
   void operand_cycles(const Tile& tile, bool goes_on, std::vector<double>& cycles) const;
   // alone() does not take less.
   double least_alone(const Tile& tile) const;
-  // By view: a tile's bytes in the scratchpad, and those that it takes as long as on its way.
-  void shown(const Tile& tile, std::vector<double>& held, std::vector<double>& moved) const;
+  // By view: a tile's bytes in the scratchpad, its bytes of whole lines, and cycles for which rows
+  // of global memory are busy with it.
+  void shown(const Tile& tile, std::vector<double>& held, std::vector<double>& moved,
+             std::vector<double>& rows) const;
   const TiledBlock& tiled() const { return tiled_; }
 
  private:
   using ViewSet = std::bitset<kMostViews>;
   struct Move {
-    double bytes = 0;        // moved: whole lines, or what else could move meanwhile (moved_bytes)
-    double held = 0;         // bytes in the scratchpad
-    double whole = 0;        // bytes of the whole tensor
-    double whole_bytes = 0;  // moved with it
+    double bytes = 0;  // moved: whole lines
+    double held = 0;   // bytes in the scratchpad
+    double whole = 0;  // bytes of the whole tensor
+    // Cycles for which rows of global memory are busy with the tile, with the whole tensor.
+    double rows = 0, whole_rows = 0;
     // By PortUse: bytes over the ports while the unit works, bank conflicts included.
     std::array<double, kPortUses> operand{};
     bool temporary = false;
@@ -159,10 +162,7 @@ class StagedKernel {
 
   StagedKernel(const stripe::Block& block, std::vector<StagedTensor> tensors,
                const StagedRates& rates);
-  // Bytes that a view's tile takes as long as, on its way from global memory: whole lines, or as
-  // many as move while rows are busy with it.
-  double moved_bytes(size_t view, const Tile& tile, const Footprint& footprint) const;
-  double row_bytes(const Walk& walk) const;
+  double lines(const Footprint& footprint) const;
   // Holds until the next call for another tile.
   const std::vector<Move>& moves(const Tile& tile) const;
   // How a tile's views come into the scratchpad.
@@ -184,7 +184,8 @@ class StagedKernel {
   struct Transfers {
     double in_a_row = 0;  // as one tile makes them, one after the other
     double beside = 0;    // on all instances of the transfer unit
-    double busy = 0;      // of all these instances, and of the bus
+    double busy = 0;      // of all these instances, of the bus, and of rows
+    double rows = 0;      // of rows alone, which both directions share
   };
   Transfers transfers(const std::vector<Move>& moves, const ViewSet& which, bool writes,
                       bool whole) const;

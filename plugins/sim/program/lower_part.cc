@@ -304,7 +304,7 @@ class Lowering {
     return *machine_.model().find_memory(memory.name)->dram;
   }
   static uint64_t whole_bytes(double bytes) {
-    return static_cast<uint64_t>(std::ceil(bytes - 1e-6));
+    return static_cast<uint64_t>(std::ceil(std::min(bytes - 1e-6, kMostTicks)));
   }
 
   // --- loops
@@ -571,7 +571,7 @@ class Lowering {
       move(bytes.written, true, PortUse::results, 1);
     }
     for (const auto& [port, bytes] : flows.beside)
-      kind.flows.push_back({{port}, static_cast<uint64_t>(std::ceil(bytes))});
+      kind.flows.push_back({{port}, static_cast<uint64_t>(std::ceil(std::min(bytes, kMostTicks)))});
     for (const auto& [channels, bytes] : flows.from_global)
       kind.flows.push_back({channels, static_cast<uint64_t>(std::ceil(bytes))});
     return add_kind(std::move(kind), std::move(counts));
@@ -608,7 +608,7 @@ class Lowering {
       if (const std::optional<uint32_t> rows = machine_.rows(memory)) {
         const DramRows& dram = dram_of(memory);
         cost::RowWalk all = cost::row_walk(dram, walk);
-        all.bursts = times;
+        all.bursts = times * std::ceil(element / static_cast<double>(dram.burst_bytes));
         all.rows *= std::max(1.0, times * element / touched.bytes);
         flows.beside[*rows] += cost::dram_ns(dram, all) * dram.bytes_per_ns();
       }

@@ -138,7 +138,7 @@ TEST(Dram, ModelsThatCannotBeAreRefused) {
   EXPECT_THAT(message(R"("dram": {"row_bytes": 1000, "burst_bytes": 32, "burst_ns": 1})"),
               HasSubstr("must be whole bursts of 32 bytes, this is 1000"));
   EXPECT_THAT(message(R"("dram": {"row_bytes": 1024, "burst_bytes": 32, "burst_ns": 0})"),
-              HasSubstr("burst_ns: must be more than 0"));
+              HasSubstr("burst_ns: must be 1e-06 or more, this is 0"));
   EXPECT_THAT(message(R"("dram": {"row_bytes": 64, "burst_bytes": 32, "burst_ns": 1, "banks": 0})"),
               HasSubstr("/mem_units/D/dram/banks"));
   EXPECT_THAT(message(R"("dram": {"row_bytes": 64, "burst_bytes": 32, "burst_ns": 1,

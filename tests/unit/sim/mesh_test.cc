@@ -144,7 +144,7 @@ TEST(Mesh, MistakesNameTheUnit) {
   EXPECT_THAT(message(R"({"columns": 65535, "places": {"A": 0, "B[0]": 1, "B[1]": 65535}})"),
               HasSubstr("a mesh has 65536 routers at most"));
   EXPECT_THAT(message(R"({"columns": 2, "places": {"A": 0, "A[0]": 1, "B[0]": 1, "B[1]": 2}})"),
-              HasSubstr("A[0]"));
+              HasSubstr("'A[0]' has a place already"));
   EXPECT_THAT(message(R"({"places": {"A": 0}})"), HasSubstr("'columns' is missing"));
   EXPECT_THAT(message(R"({"columns": 2})"), HasSubstr("'places' is missing"));
 }

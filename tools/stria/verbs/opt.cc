@@ -121,10 +121,10 @@ void print_help(const PassInfo& pass, std::FILE* to) {
 
 // The steps as they run: rendered, with the fragments in their places and today's names.
 Outcome print_pipeline(const PipelineSource& steps, const SourceText& hw,
-                       const TemplateSettings& settings) {
+                       const std::vector<SourceText>& overlays, const TemplateSettings& settings) {
   HardwareModel model = empty_hardware_model();
   if (!hw.name.empty()) {
-    STRIA_OR_FAIL(model, ExitCode::program, load_hardware_model(hw, settings));
+    STRIA_OR_FAIL(model, ExitCode::program, load_hardware_model(hw, settings, {}, overlays));
   }
   Pipeline pipeline;
   STRIA_FAIL_IF(parse_pipeline(steps, settings, model, pipeline));
@@ -156,21 +156,20 @@ Outcome opt_file(OptOptions options, ReproducerFile& file) {
   if (!options.hw.empty()) {
     STRIA_OR_FAIL(hw, ExitCode::program, read_source(options.hw[0], kMaxJsonBytes));
   }
+  std::vector<SourceText> overlays;
+  for (size_t i = 1; i < options.hw.size(); ++i) {
+    STRIA_OR_FAIL(SourceText overlay, ExitCode::program, read_source(options.hw[i], kMaxJsonBytes));
+    overlays.push_back(std::move(overlay));
+  }
   if (!options.pipeline.empty()) {
     STRIA_OR_FAIL(steps, ExitCode::program, read_pipeline(options.pipeline));
   }
   STRIA_FAIL_IF(check_settings(settings, {hw, steps.text}, "--hw or --pipeline"));
-  if (options.print_pipeline) return print_pipeline(steps, hw, settings);
+  if (options.print_pipeline) return print_pipeline(steps, hw, overlays, settings);
   STRIA_OR_FAIL(SourceText source, ExitCode::program, read_source(options.file, kMaxStripeBytes));
   STRIA_OR_FAIL(stripe::Program program, ExitCode::program, stripe::parse(source));
   std::optional<HardwareModel> model;
   if (!options.hw.empty()) {
-    std::vector<SourceText> overlays;
-    for (size_t i = 1; i < options.hw.size(); ++i) {
-      STRIA_OR_FAIL(SourceText overlay, ExitCode::program,
-                    read_source(options.hw[i], kMaxJsonBytes));
-      overlays.push_back(std::move(overlay));
-    }
     STRIA_OR_FAIL(model, ExitCode::program, load_hardware_model(hw, settings, {}, overlays));
   }
   STRIA_FAIL_IF_ERROR(ExitCode::program, verify_program(program, model, options.file));

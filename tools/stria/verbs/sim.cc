@@ -299,6 +299,11 @@ Outcome map_program(const Target& target, const std::string& tile,
 }
 
 Outcome print_validation(const SimOptions& options) {
+  if (options.hw.size() > 1)
+    return Outcome(
+        ExitCode::usage,
+        invalid_argument("--validate: '{}' refines a model, but the cases have their own",
+                         options.hw[1]));
   Target target;
   STRIA_FAIL_IF(find_files(options, target));
   const auto map = [&](const std::string& tile, const std::vector<sim::ValidationInput>& inputs,

@@ -48,9 +48,13 @@ Status read_heads(NodeWriter& node, Grouped& of) {
     STRIA_ASSIGN(of.sizes.v, heads_of(node, 2, kv));
     return {};
   }
+  const int64_t width = node.size(0, 2);
+  if (q > width || kv > width || width % (q + 2 * kv) != 0)
+    return node.error(fmt::format(
+        "its first input has {} elements in a row, which do not make num_heads {} + 2 * "
+        "kv_num_heads {} heads",
+        width, q, kv));
   const int64_t all = q + 2 * kv;
-  if (node.size(0, 2) % all != 0)
-    return node.error(fmt::format("{} elements do not make {} heads", node.size(0, 2), all));
   Heads like{"", q, node.size(0, 1), node.size(0, 2) / all, false};
   of.sizes.q = heads_from(node, packed, 0, like, of.sizes.batch);
   like.heads = kv;

@@ -74,10 +74,12 @@ Status rotary_embedding_of_microsoft(NodeWriter& node) {
   STRIA_ASSIGN(int64_t heads, node.integer_attribute("num_heads", 0));
   STRIA_ASSIGN(const int64_t interleaved, node.integer_attribute("interleaved", 0));
   STRIA_ASSIGN(const int64_t packed, node.integer_attribute("is_packed_batching", 0));
+  STRIA_ASSIGN(const float scale, node.float_attribute("scale", 1));
   STRIA_ASSIGN(const std::string places, node.tensor(1));
   STRIA_ASSIGN(const std::string cosines, node.tensor(2));
   STRIA_ASSIGN(const std::string sines, node.tensor(3));
   if (packed) return node.not_supported("is_packed_batching");
+  if (scale != 1) return node.not_supported(fmt::format("scale {}", scale));
   if (node.rank(2) != 2 || node.type(2).sizes != node.type(3).sizes)
     return node.error("cosines and sines are not two tables of the same sizes");
   const int64_t half = node.size(2, 1);

@@ -142,7 +142,7 @@ Status encode_strings(NodeWriter& node, const Labels& keys, const Labels& values
     for (const int64_t label : labels) strings.push_back(all[static_cast<size_t>(label)]);
     if (!known) return node.result_value(0, chosen_by(x->items[0], std::move(strings)));
     auto value = std::make_shared<Value>(*x);
-    value->name = node.node().outputs[0];
+    value->name = node.node().outputs.empty() ? "" : node.node().outputs[0];
     value->strings = std::move(strings);
     return node.result_value(0, value);
   }

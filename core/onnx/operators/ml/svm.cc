@@ -54,7 +54,7 @@ Result<Machine> machine_of(NodeWriter& node, int64_t columns, int64_t classes) {
     return wrong_count(node, "prob_b", out.prob_b.size(), static_cast<int64_t>(out.prob_a.size()));
   if (!out.prob_a.empty() && static_cast<int64_t>(out.prob_a.size()) != pairs)
     return wrong_count(node, "prob_a", out.prob_a.size(), pairs);
-  if (out.count > kMostNumbers / pairs)
+  if (out.count > kMostNumbers / pairs || classes > kMostNumbers / pairs)
     return node.not_supported(fmt::format("{} support vectors of {} classes", out.count, classes));
   return out;
 }

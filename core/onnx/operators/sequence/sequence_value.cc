@@ -16,10 +16,15 @@ ValuePtr sequence_of(const NodeWriter& node, std::vector<ValuePtr> items) {
   return value;
 }
 
+// Each map of a sequence is a node of its own.
+constexpr int64_t kMostRows = 4096;
+
 Result<std::vector<ValuePtr>> items_of(NodeWriter& node, int i) {
   if (!node.has(i)) return node.error(fmt::format("input {} is missing", i));
   const ValuePtr& value = node.value(i);
   if (value->kind == Value::Kind::map && value->type.sizes.size() == 2) {
+    if (value->type.sizes[0] > kMostRows)
+      return node.not_supported(fmt::format("a sequence of {} maps", value->type.sizes[0]));
     std::vector<ValuePtr> maps;
     for (int64_t row = 0; row < value->type.sizes[0]; ++row) {
       auto map = std::make_shared<Value>(*value);
