@@ -33,8 +33,9 @@ TEST(DramTime, WhatLiesTogetherMovesAtTheRateOfThePins) {
   EXPECT_EQ(rows.banks_in_turn, 16);
   EXPECT_NEAR(dram_ns(dram, rows), (1 << 20) / 19.2, 1e-6);
   EXPECT_NEAR(dram_bytes(dram, walk_of_bytes(1 << 20)), 1 << 20, 1e-6);
-  // A byte takes a burst.
-  EXPECT_NEAR(dram_bytes(dram, walk_of_bytes(1)), 64, 1e-9);
+  // A byte takes a burst, and what opening a row keeps other rows closed.
+  EXPECT_EQ(row_walk(dram, walk_of_bytes(1)).bursts, 1);
+  EXPECT_NEAR(dram_bytes(dram, walk_of_bytes(1)), 5.25 * 19.2, 1e-9);
 }
 
 TEST(DramTime, RefreshesTakeTheirPart) {
