@@ -44,8 +44,8 @@ Touched touched(const Walk& walk, int64_t piece) {
   return out;
 }
 
-// How many banks steps of so many bytes go through before they meet one again. Steps of nearly whole
-// rows drift by a part of a row each, and may pass the bank where they began.
+// How many banks steps of so many bytes go through before they meet one again. Steps of nearly
+// whole rows drift by a part of a row each, and may pass the bank where they began.
 double banks_of_steps(const DramRows& dram, int64_t bytes) {
   const auto banks = static_cast<double>(dram.banks), row = static_cast<double>(dram.row_bytes);
   const double rows = static_cast<double>(bytes) / row, whole = std::max(1.0, std::round(rows));
