@@ -19,8 +19,7 @@ double held_of(int64_t size) {
 }
 
 double registers_of(double sums, double staged, const GroupFacts& facts) {
-  return std::floor(facts.register_bytes *
-                    (sums + 2 * std::sqrt(sums) + facts.fetched_factor * staged)) +
+  return std::floor(facts.register_bytes * (sums + 2 * std::sqrt(sums) + staged)) +
          facts.other_register_bytes;
 }
 
