@@ -9,6 +9,7 @@
 
 #include "stria/builtins/builtin.h"
 #include "stria/poly/index_forms.h"
+#include "stria/rewrite/touched_boxes.h"
 #include "stria/stripe/footprint.h"
 
 namespace stria::passes {
@@ -51,6 +52,12 @@ bool lie_apart(const Box& a, const Box& b) {
   for (size_t d = 0; d < a.size(); ++d)
     if (a[d].upper < b[d].lower || b[d].upper < a[d].lower) return true;
   return false;
+}
+
+bool lie_apart(const std::vector<Box>& some, const std::vector<Box>& others) {
+  return std::all_of(some.begin(), some.end(), [&](const Box& a) {
+    return std::all_of(others.begin(), others.end(), [&](const Box& b) { return lie_apart(a, b); });
+  });
 }
 
 // Does the form have several values over the block's points?
@@ -160,9 +167,9 @@ bool meets_other_view(const Block& block, const TensorNames& around) {
     if (refs.size() == 1 || std::none_of(refs.begin(), refs.end(),
                                          [](const Refinement* ref) { return is_written(*ref); }))
       continue;
-    std::vector<Box> boxes;
+    std::vector<std::vector<Box>> boxes;
     for (const Refinement* ref : refs)
-      boxes.push_back(stripe::reach(block, *ref, index_ranges(block)));
+      boxes.push_back(touched_boxes(block, *ref, index_ranges(block)));
     for (size_t i = 0; i < refs.size(); ++i)
       for (size_t j = 0; j < i; ++j)
         if ((is_written(*refs[i]) || is_written(*refs[j])) &&

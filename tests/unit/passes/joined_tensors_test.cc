@@ -9,6 +9,8 @@
 
 #include "stria/base/text.h"
 #include "stria/passes/all_passes.h"
+#include "stria/rewrite/index_role.h"
+#include "stria/stripe/text/parser.h"
 #include "tile_program.h"
 
 namespace stria::passes {
@@ -220,6 +222,92 @@ TEST(JoinedTensors, PiecesThatAreNoBoxes) {
       EXPECT_EQ(points, one.points) << text;
     }
   }
+}
+
+// Pieces of several sizes: the kernel has as many points as the largest one, and those that a
+// smaller one lacks write nothing. So all of its points are parts that run at once.
+TEST(JoinedTensors, PointsOfUnequalPiecesRunAtOnce) {
+  const HardwareModel model = small_model(16, 8);
+  for (const std::vector<int64_t>& sizes :
+       std::vector<std::vector<int64_t>>{{5, 5}, {6, 12, 3, 3}, {1, 9}, {9, 1}, {2, 7, 1, 7, 3}}) {
+    std::string text, parameters, before = "D";
+    std::map<std::string, tile::TensorType> types;
+    int64_t whole = 0;
+    for (const int64_t size : sizes) whole += size;
+    types["D"] = {DataType::fp32, {3, whole, 2}};
+    int64_t begin = 0;
+    for (size_t n = 0; n < sizes.size(); ++n) {
+      const std::string to = n + 1 == sizes.size() ? "R" : fmt::format("X{}", n);
+      parameters += fmt::format("P{0}[A{0}, N{0}, B{0}], ", n);
+      text += fmt::format("{}[i, j + {}, k : 3, {}, 2] = =(P{}[i, j, k]) default {};\n", to, begin,
+                          whole, n, before);
+      types[fmt::format("P{}", n)] = {DataType::fp32, {3, sizes[n], 2}};
+      begin += sizes[n];
+      before = to;
+    }
+    auto generic =
+        lower_text(fmt::format("function ({}D) -> (R) {{\n{}}}\n", parameters, text), types);
+    ASSERT_TRUE(generic.ok()) << generic.status().to_string();
+    auto steps = parse_pipeline({"join", fmt::format(fmt::runtime(kJoin), 0, 32)}, {}, model,
+                                pass_registry());
+    ASSERT_TRUE(steps.ok()) << steps.status().message();
+    ASSERT_TRUE(run_pipeline(*generic, *steps, model, {}).ok());
+    ASSERT_EQ(generic->main()->stmts.size(), 1U) << text;
+    const stripe::Block& joined = *generic->main()->stmts[0].block();
+    EXPECT_TRUE(joined.tags.has("pieces") && joined.tags.has("parallel")) << text;
+    int64_t points = 1;
+    for (const stripe::Index& index : joined.idxs) points *= index.range;
+    EXPECT_EQ(points, 6 * *std::max_element(sizes.begin(), sizes.end())) << text;
+  }
+}
+
+// Two views of one tensor, the first of which has `first` points that write.
+TEST(JoinedTensors, ViewsMeetWhereBothWrite) {
+  const auto refusal = [](int64_t first, const std::string& second) {
+    auto program = stripe::parse({"views", fmt::format(R"(
+0: #program block [] (
+    none new@0x0 R[0] fp32(40:1)
+    none new@0x0 A[0] fp32(20:1)
+) {{
+  0: #main block [] (
+      out R[0] fp32(40:1)
+      in A[0] fp32(20:1)
+  ) {{
+    0: #kernel block [i:20] (
+        out R[i] fp32(1:1)
+        out R_0 = R[{}] fp32(1:1)
+        in A[i] fp32(1:1)
+    ) {{
+      0: block [j:1 = i] (
+          {} - j >= 0
+          out R[0] fp32(1:1)
+          in A[0] fp32(1:1)
+      ) {{
+        0: $a = load(A)
+        1: R = store($a)
+      }}
+      1: block [] (
+          out R = R_0[0] fp32(1:1)
+          in A[0] fp32(1:1)
+      ) {{
+        0: $a = load(A)
+        1: R = store($a)
+      }}
+    }}
+  }}
+}}
+)",
+                                                       second, first - 1)});
+    EXPECT_TRUE(program.ok()) << program.status().to_string();
+    const stripe::Block& main = *program->main();
+    const Refusal refusal = why_points_do_not_commute(
+        *main.stmts[0].block(), TensorNames().inside(*program->entry).inside(main));
+    return refusal ? refusal.reason() : "";
+  };
+  EXPECT_EQ(refusal(12, "i + 12"), "");
+  EXPECT_EQ(refusal(13, "i + 12"), "a written tensor has a second view");
+  EXPECT_EQ(refusal(8, "-i + 27"), "");
+  EXPECT_EQ(refusal(9, "-i + 27"), "a written tensor has a second view");
 }
 
 // -0.0 + 0.0 is 0.0, in a sum that is a join as in any other.
