@@ -20,7 +20,8 @@ struct Heads {
   Forms forms(const std::string& head, const std::string& place, const std::string& element) const;
 };
 
-// Input `i` with 4 dimensions, or with 3, the last of which holds `heads` heads, as `attribute` says.
+// Input `i` with 4 dimensions, or with 3, the last of which holds `heads` heads, of which
+// `attribute` says how many.
 Result<Heads> heads_of(NodeWriter& node, int i, int64_t heads,
                        std::string_view attribute = "num_heads");
 // `past` in front of `now`, as [batch, heads, length, size].
