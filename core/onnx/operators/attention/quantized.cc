@@ -6,7 +6,6 @@
 #include "stria/onnx/operators/attention/microsoft.h"
 #include "stria/onnx/operators/quantize/product.h"
 #include "stria/onnx/operators/quantize/quantization.h"
-#include "stria/onnx/operators/types/conversion.h"
 #include "stria/onnx/translate/operator.h"
 
 namespace stria::onnx::operators {

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "stria/onnx/operators/shape/moves.h"
-
 namespace stria::onnx {
 
 std::string roi_pixels(NodeWriter& node, const std::string& x, const std::string& batch,

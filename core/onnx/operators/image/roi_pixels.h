@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "stria/onnx/operators/tile_text.h"
+#include "stria/onnx/operators/shape/moves.h"
 
 namespace stria::onnx {
 
