@@ -62,4 +62,9 @@ std::string activated(const Activation& by, const std::string& x) {
                      literal(by.beta));
 }
 
+std::string tanh_gelu(const std::string& x) {
+  return fmt::format("0.5 * {0} * (1.0 + tanh({1} * ({0} + 0.044715 * {0} * {0} * {0})))", x,
+                     number(0.79788456080286536));
+}
+
 }  // namespace stria::onnx

@@ -22,4 +22,7 @@ std::optional<Activation> find_activation(std::string_view name);
 // It, of what the name `x` stands for; a name, for it may stand several times.
 std::string activated(const Activation& by, const std::string& x);
 
+// Gelu by tanh, of a name.
+std::string tanh_gelu(const std::string& x);
+
 }  // namespace stria::onnx

@@ -109,6 +109,21 @@ TEST(OnnxMicrosoft, GroupedQueriesThatAreNotSupported) {
               HasSubstr("sliding_window_cache with 3 keys for a window of 2"));
 }
 
+TEST(OnnxMicrosoft, GroupedQueriesThatAreWrong) {
+  const auto made = [](int64_t q, int64_t kv) {
+    OneNode node("GroupQueryAttention", 1, "com.microsoft");
+    node.set("num_heads", q).set("kv_num_heads", kv);
+    return node.input({1, 2, 4}, {}).input({1, 2, 4}, {}).input({1, 2, 4}, {}).failure();
+  };
+  EXPECT_THAT(made(2, 0), HasSubstr("attribute 'kv_num_heads' is 0"));
+  EXPECT_THAT(made(2, 4), HasSubstr("'num_heads' is 2, no multiple of 'kv_num_heads', 4"));
+  EXPECT_THAT(made(3, 1), HasSubstr("3 heads, which attribute 'num_heads' says"));
+  EXPECT_THAT(made(int64_t{3} << 60, 3), HasSubstr("which attribute 'num_heads' says"));
+  EXPECT_THAT(grouped().set("local_window_size", -2).failure(),
+              HasSubstr("attribute 'local_window_size' is -2"));
+  EXPECT_THAT(grouped().set_float("softcap", -1).failure(), HasSubstr("attribute 'softcap' is -1"));
+}
+
 TEST(OnnxMicrosoft, RotaryEmbeddingFromAPlaceOn) {
   OneNode node("RotaryEmbedding", 1, "com.microsoft");
   // A table for 0, 90 and 180 degrees.

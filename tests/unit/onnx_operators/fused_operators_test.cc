@@ -42,6 +42,8 @@ TEST(OnnxFused, ConvolutionWithActivation) {
 TEST(OnnxFused, ConvolutionAddsBeforeItsActivation) {
   EXPECT_THAT(*convolution().input({1, 1, 2}, {-4, 10}).set("activation", "Relu").run(),
               ElementsAre(0, 4));
+  EXPECT_THAT(convolution().input({1, 1, 1}, {5}).failure(),
+              HasSubstr("input 3, which is added, has sizes [1, 1, 1]; the result has [1, 1, 2]"));
 }
 
 TEST(OnnxFused, GemmWithActivation) {

@@ -80,7 +80,25 @@ TEST(Texts, CategoriesAreMappedBothWays) {
                   .input_strings({"a"})
                   .set_list("cats_int64s", {1})
                   .failure(),
-              HasSubstr("0 keys, 1 values"));
+              HasSubstr("'cats_strings' has 0 keys, 'cats_int64s' has 1 values"));
+}
+
+TEST(OnnxMl, LabelsThatAreWrongAreNamed) {
+  const auto encoder = [] { return OneNode("LabelEncoder", 4, "ai.onnx.ml").input({1}, {1}); };
+  EXPECT_THAT(encoder().failure(), HasSubstr("'keys_strings', 'keys_int64s', 'keys_floats' and"));
+  EXPECT_THAT(encoder().set_floats("keys_floats", {1, 2}).set_list("values_int64s", {1}).failure(),
+              HasSubstr("'keys_floats' has 2 keys, 'values_int64s' has 1 values"));
+  EXPECT_THAT(encoder().set_floats("keys_floats", {}).set_list("values_int64s", {}).failure(),
+              HasSubstr("'keys_floats' has no keys"));
+  EXPECT_THAT(
+      encoder()
+          .set_floats("keys_floats", {1})
+          .set_list("values_int64s", {1})
+          .set_tensor("default_tensor", DataType::i64, {1, 2})
+          .failure(),
+      HasSubstr("'default_tensor' is not one label of the type of those in 'values_int64s'"));
+  EXPECT_THAT(encoder().set_strings("keys_strings", {"a"}).set_list("values_int64s", {1}).failure(),
+              HasSubstr("'keys_strings' has strings, input 0 ('x0') is none"));
 }
 
 // A graph of several nodes over one input x, fp32 [2, 2], that is not known.

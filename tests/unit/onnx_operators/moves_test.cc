@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "evaluate_node.h"
+#include "one_node.h"
 
 namespace stria::onnx {
 namespace {
@@ -159,6 +160,25 @@ TEST(Index, ScatterJoinsSeveralUpdatesOfAnElement) {
   EXPECT_EQ(scatter("mul"), "-59 2 -106");
   EXPECT_EQ(scatter("add"), "-21 2 53");
   EXPECT_THAT(scatter("mean"), HasSubstr("reduction 'mean'"));
+}
+
+// The standard leaves it open; the last one wins, as in ONNX Runtime.
+TEST(Index, ScatterOfSeveralUpdatesOfAnElement) {
+  OneNode elements("ScatterElements", 18);
+  elements.input({4}, {1, 2, 3, 4}).input({4}, {1, 3, -3, 1}, DataType::i64);
+  elements.input({4}, {10, 20, 30, 40});
+  OneNode late = elements;
+  EXPECT_THAT(*elements.run(), ElementsAre(1, 40, 3, 20));
+  EXPECT_THAT(*late.when_run().run(), ElementsAre(1, 40, 3, 20));
+  OneNode rows("ScatterND", 18);
+  rows.input({2, 2}, {1, 2, 3, 4}).input({2, 1}, {1, -1}, DataType::i64);
+  rows.input({2, 2}, {5, 6, 7, 8});
+  EXPECT_THAT(*rows.run(), ElementsAre(1, 2, 7, 8));
+  // Along the second axis, in a part of the rows.
+  OneNode part("ScatterElements", 18);
+  part.input({2, 3}, {1, 2, 3, 4, 5, 6}).input({1, 3}, {2, 2, 0}, DataType::i64);
+  part.input({1, 3}, {7, 8, 9}).set("axis", 1);
+  EXPECT_THAT(*part.run(), ElementsAre(9, 2, 8, 4, 5, 6));
 }
 
 TEST(Index, GatherTakesTheSizesOfBoth) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <tuple>
 
 #include "one_node.h"
@@ -258,6 +259,39 @@ TEST(Trees, HostileTreesEndSoon) {
   EXPECT_THAT(regressor(circle).failure(), HasSubstr("lead from the node at place 1 back to it"));
   circle.if_true[1] = 0;
   EXPECT_THAT(regressor(circle).failure(), HasSubstr("tree 0 has no root"));
+}
+
+// Of version 5: lists by places. x[0] <= 0.5 leads to leaf 0, all else to leaf 1.
+TEST(Trees, TheAttributeThatIsWrongIsNamed) {
+  const auto made = [](const std::string& wrong, std::vector<int64_t> list) {
+    std::map<std::string, std::vector<int64_t>> lists = {
+        {"nodes_featureids", {0}}, {"nodes_truenodeids", {0}}, {"nodes_falsenodeids", {1}},
+        {"nodes_trueleafs", {1}},  {"nodes_falseleafs", {1}},  {"leaf_targetids", {0, 0}},
+        {"tree_roots", {0}}};
+    if (!wrong.empty()) lists[wrong] = std::move(list);
+    OneNode out("TreeEnsemble", 5, "ai.onnx.ml");
+    out.input({2, 1}, {0.3, 0.7}).set_tensor("nodes_modes", DataType::u8, {0});
+    out.set_tensor("nodes_splits", DataType::fp32, {0.5});
+    out.set_tensor("leaf_weights", DataType::fp32, {0.25, 0.75});
+    for (const auto& [name, values] : lists) out.set_list(name, values);
+    return out;
+  };
+  expect_near(made("", {}).run(), {0.25, 0.75});
+  EXPECT_THAT(made("nodes_trueleafs", {1, 1}).failure(),
+              HasSubstr("attribute 'nodes_trueleafs' has 2 values for the 1 nodes"));
+  EXPECT_THAT(made("nodes_featureids", {3}).failure(),
+              HasSubstr("attribute 'nodes_featureids' of node 0 is 3, of 1 features"));
+  EXPECT_THAT(made("nodes_falsenodeids", {2}).failure(),
+              HasSubstr("attribute 'nodes_falsenodeids' of node 0 is 2, of 2 leaves"));
+  EXPECT_THAT(made("leaf_targetids", {0}).failure(),
+              HasSubstr("attribute 'leaf_targetids' has 1 values for the 2 leaves"));
+  EXPECT_THAT(made("leaf_targetids", {0, 1}).failure(),
+              HasSubstr("attribute 'leaf_targetids' of leaf 1 is 1, of 1 targets"));
+  EXPECT_THAT(made("tree_roots", {7}).failure(), HasSubstr("attribute 'tree_roots' has 7"));
+  EXPECT_THAT(made("", {}).set("n_targets", int64_t{1} << 62).failure(),
+              HasSubstr("attribute 'n_targets' is 4611686018427387904"));
+  EXPECT_THAT(made("", {}).set("aggregate_function", 4).failure(),
+              HasSubstr("attribute 'aggregate_function' is 4"));
 }
 
 }  // namespace

@@ -37,22 +37,27 @@ Heads heads_from(NodeWriter& node, const std::string& packed, int64_t first, con
 Status read_heads(NodeWriter& node, Grouped& of) {
   STRIA_ASSIGN(const int64_t q, node.integer_attribute("num_heads", 0));
   STRIA_ASSIGN(const int64_t kv, node.integer_attribute("kv_num_heads", 0));
-  if (q < 1 || kv < 1) return node.error("num_heads and kv_num_heads must be positive");
+  for (const auto& [name, count] : {std::pair("num_heads", q), std::pair("kv_num_heads", kv)})
+    if (count < 1)
+      return node.error(fmt::format("attribute '{}' is {}, not positive", name, count));
+  if (q % kv != 0)
+    return node.error(
+        fmt::format("attribute 'num_heads' is {}, no multiple of 'kv_num_heads', {}", q, kv));
   STRIA_ASSIGN(const std::string packed, node.tensor(0));
   if (node.rank(0) != 3) return node.error("its input has not 3 dimensions");
   of.type = node.type(0).type;
   of.sizes.batch = node.size(0, 0);
   if (node.has(1)) {
     STRIA_ASSIGN(of.sizes.q, heads_of(node, 0, q));
-    STRIA_ASSIGN(of.sizes.k, heads_of(node, 1, kv));
-    STRIA_ASSIGN(of.sizes.v, heads_of(node, 2, kv));
+    STRIA_ASSIGN(of.sizes.k, heads_of(node, 1, kv, "kv_num_heads"));
+    STRIA_ASSIGN(of.sizes.v, heads_of(node, 2, kv, "kv_num_heads"));
     return {};
   }
   const int64_t width = node.size(0, 2);
   if (q > width || kv > width || width % (q + 2 * kv) != 0)
     return node.error(fmt::format(
-        "its first input has {} elements in a row, which do not make num_heads {} + 2 * "
-        "kv_num_heads {} heads",
+        "its first input has {} elements in a row, which do not make as many heads as attributes "
+        "'num_heads', {}, and twice 'kv_num_heads', {}, say",
         width, q, kv));
   const int64_t all = q + 2 * kv;
   Heads like{"", q, node.size(0, 1), node.size(0, 2) / all, false};
@@ -78,7 +83,10 @@ Status rotate(NodeWriter& node, Grouped& of) {
   const int64_t length = of.sizes.q.length;
   if (node.rank(7) != 2 || node.type(7).sizes != node.type(8).sizes ||
       2 * node.size(7, 1) > of.sizes.q.size)
-    return node.error("cosines and sines are no tables for its heads");
+    return node.error(
+        fmt::format("attribute 'do_rotary' is {}, but inputs 7 and 8 are no tables of cosines and "
+                    "sines for heads of {} elements",
+                    wanted, of.sizes.q.size));
   std::string places;
   if (node.has(9)) {
     STRIA_ASSIGN(places, node.tensor(9));
@@ -102,7 +110,7 @@ Status rotate(NodeWriter& node, Grouped& of) {
 Result<Heads> cached(NodeWriter& node, const Grouped& of, int i, const Heads& now) {
   Heads before{"", now.heads, 0, now.size, true};
   if (node.has(i)) {
-    STRIA_ASSIGN(before, heads_of(node, i, now.heads));
+    STRIA_ASSIGN(before, heads_of(node, i, now.heads, "kv_num_heads"));
     if (node.rank(i) != 4 || node.size(i, 0) != of.sizes.batch || before.heads != now.heads ||
         before.size != now.size)
       return node.error(fmt::format("input {} is no cache of its heads", i));
@@ -141,6 +149,10 @@ Result<std::string> masked_scores(NodeWriter& node, const Grouped& of) {
   STRIA_ASSIGN(const float cap, node.float_attribute("softcap", 0));
   STRIA_ASSIGN(const int64_t window, node.integer_attribute("local_window_size", -1));
   STRIA_ASSIGN(const int64_t sliding, node.integer_attribute("sliding_window_cache", 0));
+  if (window == 0 || window < -1)
+    return node.error(
+        fmt::format("attribute 'local_window_size' is {}, not positive or -1", window));
+  if (!(cap >= 0)) return node.error(fmt::format("attribute 'softcap' is {}", cap));
   // Such a cache drops what the window has left behind.
   if (sliding && window > 0 && of.total > window)
     return node.not_supported(
@@ -161,7 +173,8 @@ Result<std::string> masked_scores(NodeWriter& node, const Grouped& of) {
   if (!of.past.empty())
     query = fmt::format("({} + {})", query, node.let(reshaped(of.past, {of.sizes.batch, 1, 1, 1})));
   std::string seen = fmt::format("{} <= {}", key, query);
-  if (window > 0) seen += fmt::format(" && {} > {} - {}", key, query, window);
+  if (window > 0 && window < of.sizes.k.length)
+    seen += fmt::format(" && {} > {} - {}", key, query, window);
   return node.let(
       fmt::format("{} ? {} : {}", seen, out, literal(std::numeric_limits<float>::lowest())));
 }

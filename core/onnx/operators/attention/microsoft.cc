@@ -2,13 +2,15 @@
 // Attention and MultiHeadAttention of com.microsoft.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "stria/onnx/operators/attention/microsoft.h"
 #include "stria/onnx/operators/attention/products.h"
 #include "stria/onnx/translate/operator.h"
 
-namespace stria::onnx::operators {
+namespace stria::onnx {
 namespace {
 
 // What both operators have in common, behind their inputs.
@@ -101,44 +103,46 @@ Status add_bias(NodeWriter& node, int i, int64_t first, Heads& to) {
 
 }  // namespace
 
-// Inputs: input, weights, bias, mask, past, bias of the scores. Outputs: output, present.
-Status attention_of_microsoft(NodeWriter& node) {
-  STRIA_ASSIGN(const std::string x, node.tensor(0));
-  STRIA_ASSIGN(const std::string w, node.tensor(1));
+Result<HiddenSizes> hidden_sizes(NodeWriter& node) {
   STRIA_ASSIGN(const int64_t heads, node.integer_attribute("num_heads", 0));
-  STRIA_ASSIGN(Sizes hidden, node.integers_attribute("qkv_hidden_sizes"));
+  STRIA_ASSIGN(Sizes parts, node.integers_attribute("qkv_hidden_sizes"));
   STRIA_ASSIGN(const int64_t rotary, node.integer_attribute("do_rotary", 0));
   if (rotary) return node.not_supported("do_rotary");
+  for (const int i : {0, 1})
+    if (!node.has(i)) return node.error(fmt::format("input {} is missing", i));
   if (node.rank(0) != 3 || node.rank(1) != 2 || node.size(1, 0) != node.size(0, 2))
     return node.error("its input and its weights do not fit");
   const int64_t columns = node.size(1, 1);
-  if (hidden.empty()) hidden.assign(3, columns / 3);
-  if (hidden.size() != 3 || hidden[0] + hidden[1] + hidden[2] != columns)
+  if (parts.empty()) parts.assign(3, columns / 3);
+  int64_t left = columns;
+  for (const int64_t size : parts) {
+    if (heads < 1 || heads > size || size % heads != 0)
+      return node.error(fmt::format("{} elements do not make num_heads {} heads", size, heads));
+    left -= std::min(size, left + 1);
+  }
+  if (parts.size() != 3 || left != 0)
     return node.error(fmt::format("its weights have {} columns", columns));
-  for (const int64_t size : hidden)
-    if (heads < 1 || size % heads != 0)
-      return node.error(fmt::format("{} elements do not make {} heads", size, heads));
-  Microsoft of{{}, node.type(0).type, 0, 3, 5};
+  return HiddenSizes{heads, parts[0], parts[1], parts[2]};
+}
+
+Status self_attention(NodeWriter& node, const SelfAttention& self) {
+  const auto [heads, q, k, v] = self.hidden;
+  Microsoft of{{}, self.type, 0, self.mask, self.bias};
   const int64_t batch = node.size(0, 0), length = node.size(0, 1);
-  std::string all = contract(node, '+', {"b", "s", "q"}, {batch, length, columns},
-                             fmt::format("{}[b, s, i] * {}[i, q]", x, w));
-  if (node.has(2)) {
-    STRIA_ASSIGN(const std::string bias, node.tensor(2));
-    all = node.let(fmt::format("{} + {}", all, bias));
-  }
   of.sizes.batch = batch;
-  of.sizes.q = heads_at(node, all, batch, length, heads, hidden[0] / heads, 0);
-  of.sizes.k = heads_at(node, all, batch, length, heads, hidden[1] / heads, hidden[0]);
-  of.sizes.v = heads_at(node, all, batch, length, heads, hidden[2] / heads, hidden[0] + hidden[1]);
-  if (!node.has(4) && !node.wants(1)) return microsoft_attention(node, of);
-  if (hidden[1] != hidden[2]) return node.error("past keys and values have other sizes");
-  const Sizes past_sizes = {2, batch, heads, node.has(4) ? node.size(4, 3) : 0, hidden[1] / heads};
-  of.past = past_sizes[3];
+  of.sizes.q = heads_at(node, self.columns, batch, length, heads, q / heads, 0);
+  of.sizes.k = heads_at(node, self.columns, batch, length, heads, k / heads, q);
+  of.sizes.v = heads_at(node, self.columns, batch, length, heads, v / heads, q + k);
+  if (!node.has(self.past) && !node.wants(1)) return microsoft_attention(node, of);
+  if (k != v) return node.error("past keys and values have other sizes");
+  Sizes past_sizes = {2, batch, heads, 0, k / heads};
   std::string past;
-  if (node.has(4)) {
-    STRIA_ASSIGN(past, node.tensor(4));
-    if (node.type(4).sizes != past_sizes) return node.error("its past has other sizes");
+  if (node.has(self.past)) {
+    STRIA_ASSIGN(past, node.tensor(self.past));
+    if (node.rank(self.past) == 5) past_sizes[3] = node.size(self.past, 3);
+    if (node.type(self.past).sizes != past_sizes) return node.error("its past has other sizes");
   }
+  of.past = past_sizes[3];
   Sizes present_sizes = past_sizes;
   present_sizes[3] += length;
   std::string present;
@@ -156,6 +160,23 @@ Status attention_of_microsoft(NodeWriter& node) {
   }
   STRIA_RETURN_IF_ERROR(node.result(1, present));
   return microsoft_attention(node, of);
+}
+
+namespace operators {
+
+// Inputs: input, weights, bias, mask, past, bias of the scores. Outputs: output, present.
+Status attention_of_microsoft(NodeWriter& node) {
+  STRIA_ASSIGN(const HiddenSizes hidden, hidden_sizes(node));
+  STRIA_ASSIGN(const std::string x, node.tensor(0));
+  STRIA_ASSIGN(const std::string w, node.tensor(1));
+  std::string all =
+      contract(node, '+', {"b", "s", "q"}, {node.size(0, 0), node.size(0, 1), node.size(1, 1)},
+               fmt::format("{}[b, s, i] * {}[i, q]", x, w));
+  if (node.has(2)) {
+    STRIA_ASSIGN(const std::string bias, node.tensor(2));
+    all = node.let(fmt::format("{} + {}", all, bias));
+  }
+  return self_attention(node, {all, node.type(0).type, hidden, 3, 4, 5});
 }
 
 // Inputs: queries, keys, values, bias, mask, bias of the scores, past keys and values. Queries may
@@ -207,4 +228,5 @@ Status multi_head_attention(NodeWriter& node) {
   return microsoft_attention(node, of);
 }
 
-}  // namespace stria::onnx::operators
+}  // namespace operators
+}  // namespace stria::onnx

@@ -18,7 +18,7 @@ std::string Heads::at(const std::string& head, const std::string& place,
   return access(tensor, forms(head, place, element));
 }
 
-Result<Heads> heads_of(NodeWriter& node, int i, int64_t heads) {
+Result<Heads> heads_of(NodeWriter& node, int i, int64_t heads, std::string_view attribute) {
   Heads out;
   STRIA_ASSIGN(out.tensor, node.tensor(i));
   const Sizes& sizes = node.type(i).sizes;
@@ -28,9 +28,10 @@ Result<Heads> heads_of(NodeWriter& node, int i, int64_t heads) {
     out.size = sizes[3];
     return out;
   }
-  if (sizes.size() != 3 || heads < 1 || sizes[2] % heads != 0)
-    return node.error(fmt::format("input {} of sizes [{}] does not hold {} heads", i,
-                                  fmt::join(sizes, ", "), heads));
+  if (sizes.size() != 3 || heads < 1 || heads > sizes[2] || sizes[2] % heads != 0)
+    return node.error(
+        fmt::format("input {} of sizes [{}] does not hold {} heads, which attribute '{}' says", i,
+                    fmt::join(sizes, ", "), heads, attribute));
   out.heads_first = false;
   out.heads = heads;
   out.length = sizes[1];
@@ -46,8 +47,8 @@ Heads appended(NodeWriter& node, int64_t batch, const Heads& past, const Heads& 
   const Sizes sizes = {batch, out.heads, out.length, out.size};
   std::string front;
   if (past.length > 0)
-    front = contract(node, '=', {"b", "h", "s", "d"}, sizes, past.at("h", "s", "d"), {},
-                     node.let("0"));
+    front =
+        contract(node, '=', {"b", "h", "s", "d"}, sizes, past.at("h", "s", "d"), {}, node.let("0"));
   out.tensor = contract(node, '=', {"b", "h", affine({{1, "s"}}, past.length), "d"}, sizes,
                         now.at("h", "s", "d"), {}, front);
   return out;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "stria/onnx/operators/tile_text.h"
 
@@ -19,8 +20,10 @@ struct Heads {
   Forms forms(const std::string& head, const std::string& place, const std::string& element) const;
 };
 
-// Input `i` with 4 dimensions, or with 3, the last of which holds `heads` heads.
-Result<Heads> heads_of(NodeWriter& node, int i, int64_t heads);
+// Input `i` with 4 dimensions, or with 3, the last of which holds `heads` heads, of which
+// `attribute` says how many.
+Result<Heads> heads_of(NodeWriter& node, int i, int64_t heads,
+                       std::string_view attribute = "num_heads");
 // `past` in front of `now`, as [batch, heads, length, size].
 Heads appended(NodeWriter& node, int64_t batch, const Heads& past, const Heads& now);
 

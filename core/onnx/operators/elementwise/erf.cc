@@ -3,11 +3,13 @@
 // to 1, and behind it that of exp(x * x) * (1 - erf(x)) in 2 / (2 + x). Both interpolate the exact
 // functions at Chebyshev points; their errors are below 2e-9 for fp32 and 2e-18 for fp64.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <span>
 
-#include "stria/onnx/translate/operator.h"
+#include "stria/onnx/operators/activation.h"
 #include "stria/onnx/operators/tile_text.h"
+#include "stria/onnx/translate/operator.h"
 
 namespace stria::onnx::operators {
 namespace {
@@ -64,11 +66,6 @@ std::string exact_gelu(NodeWriter& node, const std::string& x, DataType type) {
   return stria::onnx::cast(fmt::format("0.5 * {} * (1.0 + {})", x, erf), type);
 }
 
-std::string tanh_gelu(const std::string& x) {
-  return fmt::format("0.5 * {0} * (1.0 + tanh({1} * ({0} + 0.044715 * {0} * {0} * {0})))", x,
-                     number(0.79788456080286536));
-}
-
 // The input, with the bias of the last dimension if there is one.
 Result<std::string> with_bias(NodeWriter& node) {
   STRIA_ASSIGN(const std::string x, node.tensor(0));
@@ -101,6 +98,28 @@ Status bias_gelu(NodeWriter& node) {
 Status fast_gelu(NodeWriter& node) {
   STRIA_ASSIGN(const std::string x, with_bias(node));
   return node.result(0, tanh_gelu(x));
+}
+
+// The left half of the last dimension by the function of the right one.
+Status bias_split_gelu(NodeWriter& node) {
+  STRIA_ASSIGN(const std::string x, node.tensor(0));
+  STRIA_ASSIGN(const std::string bias, node.tensor(1));
+  Sizes sizes = node.type(0).sizes;
+  if (sizes.empty() || sizes.back() % 2 != 0 || node.type(1).sizes != Sizes{sizes.back()})
+    return node.error(fmt::format("[{}] with a bias of [{}]", fmt::join(sizes, ", "),
+                                  fmt::join(node.type(1).sizes, ", ")));
+  const DataType type = node.type(0).type;
+  const std::string all = node.let(fmt::format("{} + {}", wide(x, type), wide(bias, type)));
+  sizes.back() /= 2;
+  const Forms to = indices("i", sizes.size());
+  const auto half = [&](int64_t first) {
+    Forms from = to;
+    from.back() = affine({{1, to.back()}}, first);
+    return contract(node, '=', to, sizes, access(all, from));
+  };
+  const std::string left = half(0), right = half(sizes.back());
+  return node.result(
+      0, narrow(fmt::format("({} * {})", left, exact_gelu(node, right, wide_type(type))), type));
 }
 
 Status quick_gelu(NodeWriter& node) {

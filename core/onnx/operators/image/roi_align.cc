@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stria/onnx/translate/operator.h"
+#include "stria/onnx/operators/image/roi_pixels.h"
 #include "stria/onnx/operators/shape/moves.h"
+#include "stria/onnx/translate/operator.h"
 #include "stria/type/scalar.h"
 
 namespace stria::onnx::operators {
@@ -80,22 +81,6 @@ Result<BinTaps> bin_taps(NodeWriter& node, const RoiAxis& axis, bool average) {
   out.positions =
       node.let(reshaped(fmt::format("as_int(min({}, {}.0), 64)", tap, axis.size - 1), flat));
   return out;
-}
-
-// Elements at rows x columns of each roi's image: [rois, bins, bins, taps, taps, channels].
-std::string roi_pixels(NodeWriter& node, const std::string& x, const std::string& batch,
-                       const std::string& rows, const std::string& columns,
-                       const Sizes& rois_bins_taps) {
-  const Sizes& sizes = node.type(0).sizes;
-  const Sizes& s = rois_bins_taps;  // rois, bins y, bins x, taps y, taps x
-  const std::string image = transposed(node, x, {0, 2, 3, 1}, sizes);
-  const int64_t pixels = sizes[2] * sizes[3];
-  const std::string line = node.let(reshaped(image, {sizes[0] * pixels, sizes[1]}));
-  const std::string place = node.let(fmt::format(
-      "{} * {} + {} * {} + {}", reshaped("as_int(" + batch + ", 64)", {s[0], 1, 1, 1, 1}), pixels,
-      reshaped(rows, {s[0], s[1], 1, s[3], 1}), sizes[3],
-      reshaped(columns, {s[0], 1, s[2], 1, s[4]})));
-  return node.let(fmt::format("gather({}, {})", line, place));
 }
 
 }  // namespace

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scatter, ScatterElements and ScatterND: a tensor with elements of another one at chosen places.
+// Of several updates of one place without a reduction, which the standard leaves open, the last one
+// wins, as in ONNX Runtime, if the indices are known or few. Of more that are not known, a row that
+// has nothing to do with them comes out: to find the last ones takes longer than the scatter.
 #include <fmt/format.h>
 
+#include <functional>
+#include <unordered_set>
+
 #include "stria/onnx/operators/index/position.h"
-#include "stria/onnx/translate/operator.h"
 #include "stria/onnx/operators/shape/moves.h"
+#include "stria/onnx/translate/operator.h"
 
 namespace stria::onnx::operators {
 namespace {
@@ -15,6 +21,8 @@ struct Rows {
   std::string positions;  // [updates]
   std::string updates;    // [updates, row]
   int64_t count, row, update_count;
+  // The row of update `u` by the elements of input 1.
+  std::function<int64_t(const std::vector<int64_t>& indices, int64_t u)> row_of;
 };
 
 // For each row of the tensor, 1 + the number of the update that goes there, or 0. `positions` name
@@ -65,11 +73,39 @@ Result<std::string> joined(NodeWriter& node, const Rows& rows, const std::string
   return node.let(stria::onnx::cast(fmt::format("{} > 0 ? {} : {}", from, both, rows.x), type));
 }
 
+// Updates of which each is compared with each.
+constexpr int64_t kFewUpdates = 64;
+
+// The positions of updates that no later one has, too, and -1 for the others.
+Result<std::string> last_positions(NodeWriter& node, const Rows& rows) {
+  const int64_t n = rows.update_count;
+  if (n < 2) return rows.positions;
+  if (node.value(1)->depends_on.empty())
+    if (const auto indices = node.integers(1); indices.ok()) {
+      std::vector<int64_t> last(static_cast<size_t>(n), -1);
+      std::unordered_set<int64_t> written;
+      for (int64_t u = n; u-- > 0;) {
+        const int64_t at = rows.row_of(*indices, u);
+        if (written.insert(at).second) last[static_cast<size_t>(u)] = at;
+      }
+      if (static_cast<int64_t>(written.size()) == n) return rows.positions;
+      STRIA_ASSIGN(HostTensor table, integer_table(last, {n}));
+      return node.constant(std::move(table));
+    }
+  if (n > kFewUpdates) return rows.positions;
+  const std::string none = node.let("0");  // behind the last one
+  const std::string later = node.fresh();
+  node.line(fmt::format("{0}[u : {1}] = +({2}[u] == {2}[v]), v - u - 1 < {1} default {3};", later,
+                        n, rows.positions, none));
+  return node.let(fmt::format("{} == 0 ? {} : -1", later, rows.positions));
+}
+
 Status scattered(NodeWriter& node, const Rows& rows) {
   STRIA_ASSIGN(const std::string reduction, node.string_attribute("reduction", "none"));
   std::string y;
   if (reduction == "none") {
-    const std::string from = update_of_row(node, rows, rows.positions);
+    STRIA_ASSIGN(const std::string positions, last_positions(node, rows));
+    const std::string from = update_of_row(node, rows, positions);
     const std::string got = row_of_update(node, rows, rows.updates, from);
     y = node.let(fmt::format("{} > 0 ? {} : {}", from, got, rows.x));
   } else if (reduction == "add") {
@@ -109,6 +145,16 @@ Status scatter_elements(NodeWriter& node) {
   rows.x = node.let(reshaped(x, {rows.count, 1}));
   rows.positions = node.let(reshaped(flat, {rows.update_count}));
   rows.updates = node.let(reshaped(updates, {rows.update_count, 1}));
+  rows.row_of = [&](const std::vector<int64_t>& all, int64_t u) {
+    const Sizes &from = node.type(1).sizes, &to = node.type(0).sizes;
+    int64_t at = 0, stride = 1, rest = u;
+    for (size_t d = from.size(); d-- > 0; stride *= to[d], rest /= from[d]) {
+      const int64_t along = all[static_cast<size_t>(u)];
+      const bool here = static_cast<int64_t>(d) == axis;
+      at += stride * (!here ? rest % from[d] : along < 0 ? along + to[d] : along);
+    }
+    return at;
+  };
   return scattered(node, rows);
 }
 
@@ -130,6 +176,14 @@ Status scatter_nd(NodeWriter& node) {
   rows.x = node.let(reshaped(x, {rows.count, rows.row}));
   rows.positions = node.let(reshaped(at.name, {rows.update_count}));
   rows.updates = node.let(reshaped(updates, {rows.update_count, rows.row}));
+  rows.row_of = [&](const std::vector<int64_t>& all, int64_t u) {
+    int64_t out = 0;
+    for (size_t d = 0; d < at.dims; ++d) {
+      const int64_t along = all[static_cast<size_t>(u) * at.dims + d];
+      out = out * sizes[d] + (along < 0 ? along + sizes[d] : along);
+    }
+    return out;
+  };
   return scattered(node, rows);
 }
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "stria/onnx/translate/operator.h"
 #include "stria/onnx/operators/shape/moves.h"
+#include "stria/onnx/translate/operator.h"
 #include "stria/type/scalar.h"
 
 namespace stria::onnx::operators {
@@ -47,7 +47,9 @@ Status non_zero(NodeWriter& node) {
 // Slices of the axis, or elements, each once: as they come, or in order.
 Status unique(NodeWriter& node) {
   STRIA_ASSIGN(const std::shared_ptr<const HostTensor> x, node.known(0));
-  STRIA_ASSIGN(const int64_t sorted, node.integer_attribute("sorted", 1));
+  // com.microsoft's knows no order but that in which they come, and gives no first places.
+  const bool plain = node.node().domain == "com.microsoft";
+  STRIA_ASSIGN(const int64_t sorted, node.integer_attribute("sorted", plain ? 0 : 1));
   Sizes sizes = {1, x->element_count(), 1}, result = {0};
   size_t axis = 0;
   if (node.has_attribute("axis")) {
@@ -109,8 +111,12 @@ Status unique(NodeWriter& node) {
               static_cast<size_t>(element(first[static_cast<size_t>(k)], o * inner)) * bytes,
           static_cast<size_t>(inner) * bytes);
   STRIA_RETURN_IF_ERROR(node.result_known(0, std::move(values)));
-  int k = 1;
+  int k = plain ? 0 : 1;
   for (const std::vector<int64_t>* list : {&first, &kind, &counts}) {
+    if (k == 0) {
+      ++k;
+      continue;
+    }
     STRIA_ASSIGN(HostTensor out, integer_table(*list, {static_cast<int64_t>(list->size())}));
     STRIA_RETURN_IF_ERROR(node.result_known(k++, std::move(out)));
   }

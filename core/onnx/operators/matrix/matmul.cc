@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMul, Gemm and com.microsoft's FusedGemm: one contraction each.
+// MatMul, Gemm and com.microsoft's FusedGemm and GemmFastGelu: one contraction each.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -93,6 +93,22 @@ Status matmul(NodeWriter& node) {
   STRIA_ASSIGN(const std::string out,
                matrix_product(node, a, node.type(0).sizes, b, node.type(1).sizes));
   return node.result(0, out);
+}
+
+// com.microsoft's: a bias of the last dimension, and Gelu by tanh.
+Status gemm_fast_gelu(NodeWriter& node) {
+  STRIA_ASSIGN(const std::string a, node.tensor(0));
+  STRIA_ASSIGN(const std::string b, node.tensor(1));
+  STRIA_ASSIGN(std::string out, matrix_product(node, a, node.type(0).sizes, b, node.type(1).sizes));
+  if (node.has(2)) {
+    STRIA_ASSIGN(const std::string bias, node.tensor(2));
+    if (node.type(2).sizes != Sizes{node.type(1).sizes.back()})
+      return node.error(fmt::format("its bias has sizes [{}] for [{}]",
+                                    fmt::join(node.type(2).sizes, ", "),
+                                    fmt::join(node.type(1).sizes, ", ")));
+    out = node.let(fmt::format("{} + {}", out, bias));
+  }
+  return node.result(0, tanh_gelu(out));
 }
 
 Status gemm(NodeWriter& node) {

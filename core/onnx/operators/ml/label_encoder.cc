@@ -18,6 +18,7 @@ namespace {
 
 // Keys, values or a default of LabelEncoder: strings, or numbers.
 struct Labels {
+  std::string attribute;  // that has them
   std::vector<std::string> strings;
   std::optional<HostTensor> numbers;
   bool are_strings() const { return !numbers; }
@@ -27,54 +28,64 @@ struct Labels {
 };
 
 template <typename T>
-Result<Labels> labels_of(const std::vector<T>& values) {
+Result<Labels> labels_of(std::string attribute, const std::vector<T>& values) {
   Labels out;
+  out.attribute = std::move(attribute);
   STRIA_ASSIGN(out.numbers, HostTensor::create(data_type_of<T>(),
                                                {static_cast<int64_t>(values.size())}, "labels"));
   if (!values.empty()) std::memcpy(out.numbers->data(), values.data(), out.numbers->byte_count());
   return out;
 }
 
+Result<Labels> tensor_labels(std::string attribute, const TensorData& tensor) {
+  Labels out;
+  out.attribute = std::move(attribute);
+  if (tensor.type == ElementType::string) {
+    out.strings = tensor.strings;
+  } else {
+    STRIA_ASSIGN(out.numbers, host_tensor_of(tensor));
+  }
+  return out;
+}
+
 // The one attribute of `keys_strings`, `keys_int64s`, `keys_floats`, `keys_tensor` that is there.
 Result<Labels> list_attribute(NodeWriter& node, const std::string& stem) {
   if (const Attribute* const strings = node.find_attribute(stem + "_strings"))
-    return Labels{strings->strings, std::nullopt};
+    return Labels{stem + "_strings", strings->strings, std::nullopt};
   if (const Attribute* const integers = node.find_attribute(stem + "_int64s"))
-    return labels_of(integers->ints);
+    return labels_of(stem + "_int64s", integers->ints);
   if (const Attribute* const floats = node.find_attribute(stem + "_floats"))
-    return labels_of(floats->floats);
+    return labels_of(stem + "_floats", floats->floats);
   const Attribute* const tensor = node.find_attribute(stem + "_tensor");
-  if (!tensor || !tensor->t) return node.error(fmt::format("attribute '{}_…' is missing", stem));
-  if (tensor->t->type == ElementType::string) return Labels{tensor->t->strings, std::nullopt};
-  Labels out;
-  STRIA_ASSIGN(out.numbers, host_tensor_of(*tensor->t));
-  return out;
+  if (!tensor || !tensor->t)
+    return node.error(
+        fmt::format("attributes '{0}_strings', '{0}_int64s', '{0}_floats' and "
+                    "'{0}_tensor' are all missing",
+                    stem));
+  return tensor_labels(stem + "_tensor", *tensor->t);
 }
 
 // What elements that are no key become: one label of the values' kind.
 Result<Labels> default_label(NodeWriter& node, const Labels& values) {
-  if (const Attribute* const tensor = node.find_attribute("default_tensor"); tensor && tensor->t) {
-    if (tensor->t->type == ElementType::string) return Labels{tensor->t->strings, std::nullopt};
-    Labels out;
-    STRIA_ASSIGN(out.numbers, host_tensor_of(*tensor->t));
-    return out;
-  }
+  if (const Attribute* const tensor = node.find_attribute("default_tensor"); tensor && tensor->t)
+    return tensor_labels("default_tensor", *tensor->t);
   if (values.are_strings()) {
     STRIA_ASSIGN(const std::string text, node.string_attribute("default_string", "_Unused"));
-    return Labels{{text}, std::nullopt};
+    return Labels{"default_string", {text}, std::nullopt};
   }
   if (is_float(values.numbers->type())) {
     STRIA_ASSIGN(const float number, node.float_attribute("default_float", -0.0F));
-    return labels_of<float>({number});
+    return labels_of<float>("default_float", {number});
   }
   STRIA_ASSIGN(const int64_t number, node.integer_attribute("default_int64", -1));
-  return labels_of<int64_t>({number});
+  return labels_of<int64_t>("default_int64", {number});
 }
 
 // The default, then the values: label 0 is that of no key.
 Result<HostTensor> value_table(NodeWriter& node, const Labels& values, const Labels& otherwise) {
   if (otherwise.are_strings() || otherwise.count() != 1)
-    return node.error("its default is not one label of the type of its values");
+    return node.error(fmt::format("attribute '{}' is not one label of the type of those in '{}'",
+                                  otherwise.attribute, values.attribute));
   const DataType type = values.numbers->type();
   STRIA_ASSIGN(HostTensor out, HostTensor::create(type, {values.count() + 1}, "labels"));
   store_scalar(type, out.data(), 0,
@@ -107,7 +118,7 @@ Result<std::string> label_numbers(NodeWriter& node, const Labels& keys) {
 Result<std::vector<std::string>> value_strings(NodeWriter& node, const Labels& values,
                                                const Labels& otherwise) {
   if (!otherwise.are_strings() || otherwise.count() != 1)
-    return node.error("its default is not one string");
+    return node.error(fmt::format("attribute '{}' is not one string", otherwise.attribute));
   std::vector<std::string> out = otherwise.strings;
   out.insert(out.end(), values.strings.begin(), values.strings.end());
   return out;
@@ -134,7 +145,8 @@ Status encode_strings(NodeWriter& node, const Labels& keys, const Labels& values
   const ValuePtr& x = node.value(0);
   const bool known = x->kind == Value::Kind::strings;
   if (!known && x->kind != Value::Kind::chosen)
-    return node.error(fmt::format("its keys are strings, its input '{}' is not", x->name));
+    return node.error(
+        fmt::format("attribute '{}' has strings, input 0 ('{}') is none", keys.attribute, x->name));
   const std::vector<int64_t> labels = labels_of_strings(x->strings, keys);
   if (values.are_strings()) {
     STRIA_ASSIGN(const std::vector<std::string> all, value_strings(node, values, otherwise));
@@ -160,8 +172,10 @@ Status encode_strings(NodeWriter& node, const Labels& keys, const Labels& values
 
 Status encode(NodeWriter& node, const Labels& keys, const Labels& values, const Labels& otherwise) {
   if (keys.count() != values.count())
-    return node.error(fmt::format("{} keys, {} values", keys.count(), values.count()));
-  if (keys.count() == 0) return node.error("it has no keys");
+    return node.error(fmt::format("attribute '{}' has {} keys, '{}' has {} values", keys.attribute,
+                                  keys.count(), values.attribute, values.count()));
+  if (keys.count() == 0)
+    return node.error(fmt::format("attribute '{}' has no keys", keys.attribute));
   if (keys.are_strings()) return encode_strings(node, keys, values, otherwise);
   if (values.are_strings()) {
     STRIA_ASSIGN(std::vector<std::string> all, value_strings(node, values, otherwise));
@@ -174,10 +188,11 @@ Status encode(NodeWriter& node, const Labels& keys, const Labels& values, const 
 }
 
 // Texts and as many integers: the input says from which to which it goes.
-Status encode_pairs(NodeWriter& node, const std::vector<int64_t>& integers,
+Status encode_pairs(NodeWriter& node, const std::string& integers_attribute,
+                    const std::vector<int64_t>& integers, const std::string& texts_attribute,
                     const std::vector<std::string>& texts) {
-  STRIA_ASSIGN(const Labels numbers, labels_of(integers));
-  const Labels strings{texts, std::nullopt};
+  STRIA_ASSIGN(const Labels numbers, labels_of(integers_attribute, integers));
+  const Labels strings{texts_attribute, texts, std::nullopt};
   if (!node.has(0)) return node.error("input 0 is missing");
   const bool from_numbers = node.value(0)->kind == Value::Kind::tensor;
   const Labels& values = from_numbers ? strings : numbers;
@@ -193,7 +208,7 @@ Status label_encoder(NodeWriter& node) {
     STRIA_ASSIGN(const std::vector<std::string> texts, text_list(node, "classes_strings"));
     std::vector<int64_t> places(texts.size());
     std::iota(places.begin(), places.end(), 0);
-    return encode_pairs(node, places, texts);
+    return encode_pairs(node, "classes_strings", places, "classes_strings", texts);
   }
   STRIA_ASSIGN(const Labels keys, list_attribute(node, "keys"));
   STRIA_ASSIGN(const Labels values, list_attribute(node, "values"));
@@ -204,7 +219,7 @@ Status label_encoder(NodeWriter& node) {
 Status category_mapper(NodeWriter& node) {
   STRIA_ASSIGN(const std::vector<int64_t> integers, node.integers_attribute("cats_int64s"));
   STRIA_ASSIGN(const std::vector<std::string> texts, text_list(node, "cats_strings"));
-  return encode_pairs(node, integers, texts);
+  return encode_pairs(node, "cats_int64s", integers, "cats_strings", texts);
 }
 
 }  // namespace stria::onnx::operators

@@ -75,14 +75,25 @@ Status add_nodes(NodeWriter& node, int64_t features, int64_t leaves, Trees& tree
   STRIA_ASSIGN(
       const std::vector<int64_t> missing,
       node.integers_attribute("nodes_missing_value_tracks_true", std::vector<int64_t>(nodes, 0)));
-  for (const size_t size : {if_true.size(), if_false.size(), true_leafs.size(), false_leafs.size(),
-                            modes.size(), splits.size(), missing.size()})
-    if (size != nodes) return node.error(fmt::format("a list of {} for {} nodes", size, nodes));
+  for (const auto& [name, size] :
+       {std::pair("nodes_truenodeids", if_true.size()),
+        std::pair("nodes_falsenodeids", if_false.size()),
+        std::pair("nodes_trueleafs", true_leafs.size()),
+        std::pair("nodes_falseleafs", false_leafs.size()), std::pair("nodes_modes", modes.size()),
+        std::pair("nodes_splits", splits.size()),
+        std::pair("nodes_missing_value_tracks_true", missing.size())})
+    if (size != nodes)
+      return node.error(
+          fmt::format("attribute '{}' has {} values for the {} nodes of "
+                      "'nodes_featureids'",
+                      name, size, nodes));
   for (size_t n = 0; n < nodes; ++n) {
     // NaN is no mode either.
-    if (!(modes[n] >= 0 && modes[n] < int64_t{kLeaf}) || outside(of[n], features))
-      return node.error(
-          fmt::format("node {}: mode {}, feature {} of {}", n, modes[n], of[n], features));
+    if (!(modes[n] >= 0 && modes[n] < int64_t{kLeaf}))
+      return node.error(fmt::format("attribute 'nodes_modes' of node {} is {}", n, modes[n]));
+    if (outside(of[n], features))
+      return node.error(fmt::format("attribute 'nodes_featureids' of node {} is {}, of {} features",
+                                    n, of[n], features));
     const int64_t row =
         trees.add(static_cast<TreeMode>(modes[n]), of[n], splits[n], missing[n] != 0);
     for (const bool way : {true, false}) {
@@ -90,7 +101,9 @@ Status add_nodes(NodeWriter& node, int64_t features, int64_t leaves, Trees& tree
       const bool is_leaf = (way ? true_leafs[n] : false_leafs[n]) != 0;
       const auto count = static_cast<int64_t>(nodes);
       if (outside(to, is_leaf ? leaves : count))
-        return node.error(fmt::format("node {} leads to {}, which is not there", n, to));
+        return node.error(fmt::format("attribute 'nodes_{}nodeids' of node {} is {}, of {} {}",
+                                      way ? "true" : "false", n, to, is_leaf ? leaves : count,
+                                      is_leaf ? "leaves" : "nodes"));
       (way ? trees.if_true : trees.if_false)[static_cast<size_t>(row)] = is_leaf ? to + count : to;
     }
   }
@@ -104,20 +117,22 @@ Result<Trees> trees_of(NodeWriter& node, int64_t features, int64_t targets) {
   STRIA_ASSIGN(const std::vector<double> members, numbers_of(node, "membership_values"));
   if (leaf_targets.size() != leaf_weights.size())
     return node.error(
-        fmt::format("{} targets of {} leaves", leaf_targets.size(), leaf_weights.size()));
+        fmt::format("attribute 'leaf_targetids' has {} values for the {} leaves of 'leaf_weights'",
+                    leaf_targets.size(), leaf_weights.size()));
   STRIA_RETURN_IF_ERROR(add_nodes(node, features, static_cast<int64_t>(leaf_weights.size()), out));
   const int64_t nodes = out.rows();
   for (size_t leaf = 0; leaf < leaf_weights.size(); ++leaf) {
     if (outside(leaf_targets[leaf], targets))
-      return node.error(
-          fmt::format("leaf {} has target {} of {}", leaf, leaf_targets[leaf], targets));
+      return node.error(fmt::format("attribute 'leaf_targetids' of leaf {} is {}, of {} targets",
+                                    leaf, leaf_targets[leaf], targets));
     out.weights.push_back({out.add(kLeaf, 0, 0, false), leaf_targets[leaf], leaf_weights[leaf]});
   }
   STRIA_RETURN_IF_ERROR(add_members(node, members, out));
   STRIA_ASSIGN(out.roots, node.integers_attribute("tree_roots"));
   for (const int64_t root : out.roots)
-    if (outside(root, nodes)) return node.error(fmt::format("root {} of {} nodes", root, nodes));
-  if (out.roots.empty()) return node.error("it has no trees");
+    if (outside(root, nodes))
+      return node.error(fmt::format("attribute 'tree_roots' has {}, of {} nodes", root, nodes));
+  if (out.roots.empty()) return node.error("attribute 'tree_roots' has no trees");
   return out;
 }
 
@@ -133,9 +148,13 @@ Status tree_ensemble(NodeWriter& node) {
   STRIA_ASSIGN(const int64_t targets, node.integer_attribute("n_targets", 1));
   STRIA_ASSIGN(const int64_t aggregate, node.integer_attribute("aggregate_function", 1));
   STRIA_ASSIGN(const int64_t transform, node.integer_attribute("post_transform", 0));
-  if (outside(targets - 1, kMostTargets) || outside(aggregate, 4))
-    return node.error(fmt::format("n_targets {}, aggregate_function {}", targets, aggregate));
-  if (outside(transform, 5)) return node.error(fmt::format("post_transform {}", transform));
+  if (targets < 1 || targets > kMostTargets)
+    return node.error(
+        fmt::format("attribute 'n_targets' is {}, not 1 to {}", targets, kMostTargets));
+  if (outside(aggregate, 4))
+    return node.error(fmt::format("attribute 'aggregate_function' is {}, not 0 to 3", aggregate));
+  if (outside(transform, 5))
+    return node.error(fmt::format("attribute 'post_transform' is {}, not 0 to 4", transform));
   STRIA_ASSIGN(const Trees trees, trees_of(node, x.columns, targets));
   STRIA_ASSIGN(const std::string leaves, leaves_of(node, x, trees));
   STRIA_ASSIGN(const std::string scores,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv, ConvTranspose and com.microsoft's FusedConv: one contraction each, with groups as an
-// index. Padding is left out of the sums by the contraction's own bounds.
+// Conv, ConvTranspose and com.microsoft's forms of them: one contraction each, with groups as an
+// index. Padding is left out of the sums by the contraction's own bounds. Where channels stand
+// last, accesses say so: nothing is moved.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -40,25 +41,47 @@ std::string with_bias(const std::string& sum, const std::string& bias, int64_t r
 namespace operators {
 namespace {
 
+// Where the channels of a tensor stand: behind the batch, or last.
+enum class Channels : uint8_t { second, last };
+
+int channel_axis(Channels channels, int rank) { return channels == Channels::last ? rank - 1 : 1; }
+
+// What stands along each dimension of a tensor: sizes, or forms of an access.
+template <typename T>
+std::vector<T> in_order(Channels channels, T first, T channel, const std::vector<T>& spatial) {
+  std::vector<T> out = {std::move(first)};
+  out.insert(out.end(), spatial.begin(), spatial.end());
+  out.insert(channels == Channels::last ? out.end() : out.begin() + 1, std::move(channel));
+  return out;
+}
+
+Sizes spatial_sizes(Channels channels, const Sizes& sizes) {
+  const std::ptrdiff_t first = channels == Channels::last ? 1 : 2;
+  return {sizes.begin() + first, sizes.end() - (2 - first)};
+}
+
 // What Conv and ConvTranspose have in common.
 struct ConvolutionOf {
   std::string x, w, bias;
   Sizes spatial, kernel;
+  int bias_input = 2;
 };
 
-Result<ConvolutionOf> convolution_of(NodeWriter& node) {
+Result<ConvolutionOf> convolution_of(NodeWriter& node, int bias_input, Channels of_x = {},
+                                     Channels of_w = {}) {
   ConvolutionOf out;
+  out.bias_input = bias_input;
   STRIA_ASSIGN(out.x, node.tensor(0));
   STRIA_ASSIGN(out.w, node.tensor(1));
-  if (node.has(2)) {
-    STRIA_ASSIGN(out.bias, node.tensor(2));
+  if (node.has(bias_input)) {
+    STRIA_ASSIGN(out.bias, node.tensor(bias_input));
   }
   const Sizes &x = node.type(0).sizes, &w = node.type(1).sizes;
   if (x.size() < 3 || x.size() != w.size())
     return node.error(
         fmt::format("an input of rank {} with weights of rank {}", x.size(), w.size()));
-  out.spatial.assign(x.begin() + 2, x.end());
-  out.kernel.assign(w.begin() + 2, w.end());
+  out.spatial = spatial_sizes(of_x, x);
+  out.kernel = spatial_sizes(of_w, w);
   STRIA_ASSIGN(const Sizes written, node.integers_attribute("kernel_shape", out.kernel));
   if (written != out.kernel)
     return node.error(fmt::format("kernel_shape is [{}], its weights have [{}]",
@@ -67,54 +90,54 @@ Result<ConvolutionOf> convolution_of(NodeWriter& node) {
 }
 
 Result<std::string> finish_convolution(NodeWriter& node, const std::string& sum,
-                                       const std::string& bias, int64_t channels) {
-  if (bias.empty()) return sum;
-  if (node.type(2).sizes != Sizes{channels})
+                                       const ConvolutionOf& of, int64_t count,
+                                       Channels channels = {}) {
+  if (of.bias.empty()) return sum;
+  if (node.type(of.bias_input).sizes != Sizes{count})
     return node.error(fmt::format("its bias has [{}] elements for {} channels",
-                                  fmt::join(node.type(2).sizes, ", "), channels));
-  return with_bias(sum, bias, node.rank(0), channels);
+                                  fmt::join(node.type(of.bias_input).sizes, ", "), count));
+  if (channels == Channels::last) return fmt::format("{} + {}", sum, of.bias);
+  return with_bias(sum, of.bias, node.rank(0), count);
 }
 
-Forms join_forms(Forms first, const Forms& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
+struct Convolved {
+  std::string y;  // an expression
+  Sizes sizes;
+};
 
-Sizes join_sizes(Sizes first, const Sizes& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
-Result<std::string> convolved(NodeWriter& node) {
-  STRIA_ASSIGN(const ConvolutionOf of, convolution_of(node));
+Result<Convolved> convolved(NodeWriter& node, Channels of_x = {}, Channels of_w = {}) {
+  STRIA_ASSIGN(const ConvolutionOf of, convolution_of(node, 2, of_x, of_w));
   const int64_t outputs = node.size(1, 0);
-  STRIA_ASSIGN(const ChannelGroups groups, channel_groups(node, node.size(0, 1), outputs));
-  if (node.size(1, 1) != groups.inputs)
+  const int64_t inputs = node.size(0, channel_axis(of_x, node.rank(0)));
+  const int64_t of_group = node.size(1, channel_axis(of_w, node.rank(1)));
+  STRIA_ASSIGN(const ChannelGroups groups, channel_groups(node, inputs, outputs));
+  if (of_group != groups.inputs)
     return node.error(
-        fmt::format("weights for {} channels a group of {}", node.size(1, 1), groups.inputs));
+        fmt::format("weights for {} channels a group of {}", of_group, groups.inputs));
   STRIA_ASSIGN(std::vector<Window> windows, windows_of(node, of.spatial, of.kernel));
   STRIA_RETURN_IF_ERROR(place_windows(node, windows));
   const Forms y = indices("y", windows.size()), k = indices("k", windows.size());
-  const std::string x = access(of.x, join_forms({"n", groups.input_form}, window_forms(windows)));
-  const std::string w = access(of.w, join_forms({groups.output_form, groups.inner_input}, k));
-  const std::string sum = contract(node, '+', join_forms({"n", groups.output_form}, y),
-                                   join_sizes({node.size(0, 0), outputs}, output_sizes(windows)),
-                                   x + " * " + w, groups.constraints);
-  return finish_convolution(node, sum, of.bias, outputs);
+  const std::string x =
+      access(of.x, in_order<std::string>(of_x, "n", groups.input_form, window_forms(windows)));
+  const std::string w = access(of.w, in_order(of_w, groups.output_form, groups.inner_input, k));
+  Convolved out;
+  out.sizes = in_order(of_x, node.size(0, 0), outputs, output_sizes(windows));
+  const std::string sum =
+      contract(node, '+', in_order<std::string>(of_x, "n", groups.output_form, y), out.sizes,
+               x + " * " + w, groups.constraints);
+  STRIA_ASSIGN(out.y, finish_convolution(node, sum, of, outputs, of_x));
+  return out;
 }
 
-}  // namespace
-
-Status convolution(NodeWriter& node) {
-  STRIA_ASSIGN(const std::string y, convolved(node));
-  return node.result(0, y);
-}
-
-// com.microsoft's: a tensor of the result's sizes may be added, and an activation follows.
-Status fused_convolution(NodeWriter& node) {
-  STRIA_ASSIGN(std::string y, convolved(node));
+// A tensor of the result's sizes may be added, and an activation follows.
+Status fused_result(NodeWriter& node, const Convolved& of) {
+  std::string y = of.y;
   if (node.has(3)) {
     STRIA_ASSIGN(const std::string z, node.tensor(3));
+    if (node.type(3).sizes != of.sizes)
+      return node.error(fmt::format("input 3, which is added, has sizes [{}]; the result has [{}]",
+                                    fmt::join(node.type(3).sizes, ", "),
+                                    fmt::join(of.sizes, ", ")));
     y = fmt::format("{} + {}", y, z);
   }
   STRIA_ASSIGN(const std::string name, node.string_attribute("activation", ""));
@@ -128,6 +151,30 @@ Status fused_convolution(NodeWriter& node) {
   if (!factors.empty()) by->alpha = factors[0];
   if (factors.size() > 1) by->beta = factors[1];
   return node.result(0, activated(*by, node.let(y)));
+}
+
+}  // namespace
+
+Status convolution(NodeWriter& node) {
+  STRIA_ASSIGN(const Convolved of, convolved(node));
+  return node.result(0, of.y);
+}
+
+// com.microsoft's.
+Status fused_convolution(NodeWriter& node) {
+  STRIA_ASSIGN(const Convolved of, convolved(node));
+  return fused_result(node, of);
+}
+
+// The weights have their channels last, too.
+Status channels_last_convolution(NodeWriter& node) {
+  STRIA_ASSIGN(const Convolved of, convolved(node, Channels::last, Channels::last));
+  return node.result(0, of.y);
+}
+
+Status channels_last_fused_convolution(NodeWriter& node) {
+  STRIA_ASSIGN(const Convolved of, convolved(node, Channels::last));
+  return fused_result(node, of);
 }
 
 // The output's sizes follow from the pads, or the pads from output_shape.
@@ -144,6 +191,12 @@ static Status place_transposed(NodeWriter& node, std::vector<Window>& windows) {
   if (extra.size() != windows.size() || (!shape.empty() && shape.size() != windows.size()))
     return node.error(fmt::format("output_padding has {} numbers and output_shape {} for {} axes",
                                   extra.size(), shape.size(), windows.size()));
+  for (const Sizes* const list : {&extra, &shape})
+    for (const int64_t number : *list)
+      if (number > kMostOfWindow || number < -kMostOfWindow)
+        return node.error(fmt::format("{} of [{}]",
+                                      list == &extra ? "output_padding" : "output_shape",
+                                      fmt::join(*list, ", ")));
   for (size_t d = 0; d < windows.size(); ++d) {
     Window& of = windows[d];
     const int64_t all = (of.input - 1) * of.stride + of.span() + extra[d];
@@ -161,24 +214,37 @@ static Status place_transposed(NodeWriter& node, std::vector<Window>& windows) {
   return {};
 }
 
-Status transposed_convolution(NodeWriter& node) {
-  STRIA_ASSIGN(const ConvolutionOf of, convolution_of(node));
+// `pads` stand for the attribute if given.
+static Status transposed_by(NodeWriter& node, int bias_input, const Sizes* pads) {
+  STRIA_ASSIGN(const ConvolutionOf of, convolution_of(node, bias_input));
   STRIA_ASSIGN(const int64_t group, node.integer_attribute("group", 1));
-  const int64_t inputs = node.size(0, 1), outputs = node.size(1, 1) * group;
+  const int64_t inputs = node.size(0, 1);
+  if (group < 1 || group > inputs) return node.error(fmt::format("group is {}", group));
+  const int64_t outputs = node.size(1, 1) * group;
   STRIA_ASSIGN(const ChannelGroups groups, channel_groups(node, inputs, outputs));
   if (node.size(1, 0) != inputs)
     return node.error(fmt::format("weights for {} channels of {}", node.size(1, 0), inputs));
-  STRIA_ASSIGN(std::vector<Window> windows, windows_of(node, of.spatial, of.kernel));
+  STRIA_ASSIGN(std::vector<Window> windows, windows_of(node, of.spatial, of.kernel, pads));
   STRIA_RETURN_IF_ERROR(place_transposed(node, windows));
   const Forms y = indices("y", windows.size()), k = indices("k", windows.size());
-  const std::string x = access(of.x, join_forms({"n", groups.input_form}, y));
-  const std::string w = access(of.w, join_forms({groups.input_form, groups.inner_output}, k));
+  const std::string x = access(of.x, in_order<std::string>({}, "n", groups.input_form, y));
+  const std::string w =
+      access(of.w, in_order<std::string>({}, groups.input_form, groups.inner_output, k));
   const std::string sum =
-      contract(node, '+', join_forms({"n", groups.output_form}, window_forms(windows)),
-               join_sizes({node.size(0, 0), outputs}, output_sizes(windows)), x + " * " + w,
-               groups.constraints);
-  STRIA_ASSIGN(const std::string out, finish_convolution(node, sum, of.bias, outputs));
+      contract(node, '+', in_order<std::string>({}, "n", groups.output_form, window_forms(windows)),
+               in_order<int64_t>({}, node.size(0, 0), outputs, output_sizes(windows)),
+               x + " * " + w, groups.constraints);
+  STRIA_ASSIGN(const std::string out, finish_convolution(node, sum, of, outputs));
   return node.result(0, out);
+}
+
+Status transposed_convolution(NodeWriter& node) { return transposed_by(node, 2, nullptr); }
+
+// com.microsoft's: pads are an input, before the bias.
+Status transposed_convolution_with_pads(NodeWriter& node) {
+  if (!node.has(2)) return transposed_by(node, 3, nullptr);
+  STRIA_ASSIGN(const Sizes pads, node.integers(2));
+  return transposed_by(node, 3, &pads);
 }
 
 }  // namespace operators

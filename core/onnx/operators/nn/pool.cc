@@ -1,31 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// AveragePool, MaxPool, LpPool, and those of a whole image.
+// AveragePool, MaxPool, LpPool, those of a whole image, and com.microsoft's with channels last.
+#include "stria/onnx/operators/nn/pool.h"
+
 #include <fmt/format.h>
 
-#include "stria/onnx/operators/nn/windows.h"
 #include "stria/onnx/translate/operator.h"
 
-namespace stria::onnx::operators {
-namespace {
+namespace stria::onnx {
 
-struct Pooling {
-  std::string x;
-  DataType type = DataType::fp32;
-  std::vector<Window> windows;
-  Forms forms;   // of the result
-  Forms source;  // of x
-  Sizes sizes;   // of the result
-  Forms inside;  // "k0 < 3": the constraints of the kernel
-};
-
-Result<Pooling> pool_of(NodeWriter& node, bool whole) {
+Result<Pooling> pool_of(NodeWriter& node, std::string x, bool whole, bool channels_last) {
   Pooling out;
-  STRIA_ASSIGN(out.x, node.tensor(0));
-  out.type = node.type(0).type;
-  if (out.type != wide_type(out.type)) out.x = node.let(wide(out.x, out.type));
-  const Sizes& x = node.type(0).sizes;
-  if (x.size() < 3) return node.error(fmt::format("an input of rank {}", x.size()));
-  const Sizes spatial(x.begin() + 2, x.end());
+  out.x = std::move(x);
+  const Sizes& sizes = node.type(0).sizes;
+  if (sizes.size() < 3) return node.error(fmt::format("an input of rank {}", sizes.size()));
+  out.first_axis = channels_last ? 1 : 2;
+  const auto first = sizes.begin() + static_cast<std::ptrdiff_t>(out.first_axis);
+  const Sizes spatial(first, first + static_cast<std::ptrdiff_t>(sizes.size()) - 2);
   if (whole) {
     for (const int64_t size : spatial) out.windows.push_back({size, size, 1, 1, 0, 0, 1});
   } else {
@@ -33,22 +23,27 @@ Result<Pooling> pool_of(NodeWriter& node, bool whole) {
     STRIA_ASSIGN(out.windows, windows_of(node, spatial, kernel));
     STRIA_RETURN_IF_ERROR(place_windows(node, out.windows));
   }
-  out.forms = {"n", "c"};
-  out.source = {"n", "c"};
-  out.sizes = {x[0], x[1]};
   const Forms source = window_forms(out.windows);
+  const auto add = [&](const std::string& to, const std::string& from, int64_t size) {
+    out.forms.push_back(to);
+    out.source.push_back(from);
+    out.sizes.push_back(size);
+  };
+  add("n", "n", sizes[0]);
+  if (!channels_last) add("c", "c", sizes[1]);
   for (size_t d = 0; d < spatial.size(); ++d) {
-    out.forms.push_back(fmt::format("y{}", d));
-    out.source.push_back(source[d]);
-    out.sizes.push_back(out.windows[d].output);
+    add(fmt::format("y{}", d), source[d], out.windows[d].output);
     out.inside.push_back(fmt::format("k{} < {}", d, out.windows[d].kernel));
   }
+  if (channels_last) add("c", "c", sizes.back());
   return out;
 }
 
 std::string pooled(NodeWriter& node, const Pooling& of, char aggregation, const std::string& x) {
   return contract(node, aggregation, of.forms, of.sizes, access(x, of.source), of.inside);
 }
+
+namespace {
 
 // How many elements of the window along one axis lie on the input, or on its padding, too: the
 // number of k with low <= stride * y + dilation * k - pad_begin < high.
@@ -67,8 +62,9 @@ std::string window_elements(const Window& of, const std::string& y, bool padding
   return fmt::format("({} - {})", end, at_least(fmt::format("{} - {}", of.pad_begin, begin)));
 }
 
-Status average(NodeWriter& node, bool whole) {
-  STRIA_ASSIGN(const Pooling of, pool_of(node, whole));
+}  // namespace
+
+Result<std::string> averaged(NodeWriter& node, const Pooling& of) {
   STRIA_ASSIGN(const int64_t padding, node.integer_attribute("count_include_pad", 0));
   const std::string sum = pooled(node, of, '+', of.x);
   // One number where all windows have as many elements.
@@ -81,13 +77,31 @@ Status average(NodeWriter& node, bool whole) {
         padding ? reach > window.input + window.pad_begin + window.pad_end : window.overhangs();
     if (cut)
       different +=
-          " * " + window_elements(window, fmt::format("index({}, {})", sum, d + 2), padding != 0);
+          " * " + window_elements(window, fmt::format("index({}, {})", sum, d + of.first_axis),
+                                  padding != 0);
     else
       same *= window.kernel;
   }
   const std::string elements = different.empty() ? literal(static_cast<double>(same))
                                                  : fmt::format("({}{})", same, different);
-  return node.result(0, narrow(fmt::format("({} / {})", sum, elements), of.type));
+  return fmt::format("({} / {})", sum, elements);
+}
+
+namespace operators {
+namespace {
+
+// Of input 0, in the type in which it is summed.
+Result<Pooling> wide_pool(NodeWriter& node, bool whole) {
+  STRIA_ASSIGN(std::string x, node.tensor(0));
+  const DataType type = node.type(0).type;
+  if (type != wide_type(type)) x = node.let(wide(x, type));
+  return pool_of(node, std::move(x), whole);
+}
+
+Status average(NodeWriter& node, bool whole) {
+  STRIA_ASSIGN(const Pooling of, wide_pool(node, whole));
+  STRIA_ASSIGN(const std::string y, averaged(node, of));
+  return node.result(0, narrow(y, node.type(0).type));
 }
 
 // The place in the whole input of the first element that is the largest.
@@ -116,7 +130,7 @@ Status max_places(NodeWriter& node, const Pooling& of, const std::string& larges
 }
 
 Status lp(NodeWriter& node, bool whole) {
-  STRIA_ASSIGN(const Pooling of, pool_of(node, whole));
+  STRIA_ASSIGN(const Pooling of, wide_pool(node, whole));
   STRIA_ASSIGN(const int64_t p, node.integer_attribute("p", 2));
   if (p < 1) return node.error(fmt::format("p is {}", p));
   const std::string exponent = literal(static_cast<double>(p));
@@ -128,7 +142,7 @@ Status lp(NodeWriter& node, bool whole) {
       p == 1   ? sum
       : p == 2 ? fmt::format("sqrt({})", sum)
                : fmt::format("pow({}, {})", sum, literal(1.0 / static_cast<double>(p)));
-  return node.result(0, narrow(root, of.type));
+  return node.result(0, narrow(root, node.type(0).type));
 }
 
 }  // namespace
@@ -139,17 +153,25 @@ Status lp_pool(NodeWriter& node) { return lp(node, false); }
 Status global_lp_pool(NodeWriter& node) { return lp(node, true); }
 
 Status max_pool(NodeWriter& node) {
-  STRIA_ASSIGN(const Pooling of, pool_of(node, false));
+  STRIA_ASSIGN(const Pooling of, wide_pool(node, false));
   const std::string largest = pooled(node, of, '>', of.x);
   if (node.wants(1)) {
     STRIA_RETURN_IF_ERROR(max_places(node, of, largest));
   }
-  return node.result(0, narrow(largest, of.type));
+  return node.result(0, narrow(largest, node.type(0).type));
+}
+
+// com.microsoft's, mostly of small integers.
+Status channels_last_max_pool(NodeWriter& node) {
+  STRIA_ASSIGN(const std::string x, node.tensor(0));
+  STRIA_ASSIGN(const Pooling of, pool_of(node, x, false, true));
+  return node.result(0, pooled(node, of, '>', of.x));
 }
 
 Status global_max_pool(NodeWriter& node) {
-  STRIA_ASSIGN(const Pooling of, pool_of(node, true));
-  return node.result(0, narrow(pooled(node, of, '>', of.x), of.type));
+  STRIA_ASSIGN(const Pooling of, wide_pool(node, true));
+  return node.result(0, narrow(pooled(node, of, '>', of.x), node.type(0).type));
 }
 
-}  // namespace stria::onnx::operators
+}  // namespace operators
+}  // namespace stria::onnx

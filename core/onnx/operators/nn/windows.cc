@@ -9,18 +9,24 @@
 namespace stria::onnx {
 namespace {
 
+Status check_numbers(NodeWriter& node, std::string_view name, const Sizes& of, size_t count,
+                     int64_t least) {
+  if (of.size() != count)
+    return node.error(
+        fmt::format("{} are [{}], {} numbers are needed", name, fmt::join(of, ", "), count));
+  for (const int64_t number : of)
+    if (number < least || number > kMostOfWindow)
+      return node.error(fmt::format("{} are [{}], the least is {}, the most {}", name,
+                                    fmt::join(of, ", "), least, kMostOfWindow));
+  return {};
+}
+
 // An attribute with a number for each axis; `otherwise` without it.
 Result<Sizes> numbers(NodeWriter& node, std::string_view name, size_t count, int64_t otherwise,
                       int64_t least) {
   STRIA_ASSIGN(Sizes out, node.integers_attribute(name));
   if (out.empty()) out.assign(count, otherwise);
-  if (out.size() != count)
-    return node.error(
-        fmt::format("{} are [{}], {} numbers are needed", name, fmt::join(out, ", "), count));
-  for (const int64_t number : out)
-    if (number < least)
-      return node.error(
-          fmt::format("{} are [{}], the least is {}", name, fmt::join(out, ", "), least));
+  STRIA_RETURN_IF_ERROR(check_numbers(node, name, out, count, least));
   return out;
 }
 
@@ -30,11 +36,21 @@ int64_t ceil_of(int64_t dividend, int64_t divisor) {
 
 }  // namespace
 
-Result<std::vector<Window>> windows_of(NodeWriter& node, const Sizes& input, const Sizes& kernel) {
+Result<std::vector<Window>> windows_of(NodeWriter& node, const Sizes& input, const Sizes& kernel,
+                                       const Sizes* given_pads) {
   const size_t axes = input.size();
   STRIA_ASSIGN(const Sizes strides, numbers(node, "strides", axes, 1, 1));
   STRIA_ASSIGN(const Sizes dilations, numbers(node, "dilations", axes, 1, 1));
-  STRIA_ASSIGN(const Sizes pads, numbers(node, "pads", 2 * axes, 0, 0));
+  Sizes pads;
+  if (given_pads) {
+    pads = *given_pads;
+    STRIA_RETURN_IF_ERROR(check_numbers(node, "pads", pads, 2 * axes, 0));
+  } else {
+    STRIA_ASSIGN(pads, numbers(node, "pads", 2 * axes, 0, 0));
+  }
+  for (size_t d = 0; d < axes; ++d)
+    if (kernel[d] > kMostOfWindow || input[d] > int64_t{1} << 32)
+      return node.error(fmt::format("a kernel of {} on {} elements", kernel[d], input[d]));
   std::vector<Window> out(axes);
   for (size_t d = 0; d < axes; ++d)
     out[d] = {input[d], kernel[d], strides[d], dilations[d], pads[d], pads[axes + d], 0};

@@ -9,6 +9,9 @@
 
 namespace stria::onnx {
 
+// The most that a kernel, stride, dilation or pad may be: sums of products of two fit 64 bits.
+constexpr int64_t kMostOfWindow = 0x3fffffff;
+
 // Along one spatial axis.
 struct Window {
   int64_t input = 0;  // elements
@@ -26,8 +29,9 @@ struct Window {
 };
 
 // Attributes strides, dilations, pads, before they are put together with sizes. Checked: as many as
-// there are axes, strides and dilations above 0.
-Result<std::vector<Window>> windows_of(NodeWriter& node, const Sizes& input, const Sizes& kernel);
+// there are axes, strides and dilations above 0. `pads`, if given, stand for the attribute.
+Result<std::vector<Window>> windows_of(NodeWriter& node, const Sizes& input, const Sizes& kernel,
+                                       const Sizes* pads = nullptr);
 // pads and the output's size, from auto_pad, pads and ceil_mode.
 Status place_windows(NodeWriter& node, std::vector<Window>& windows);
 // The attribute kernel_shape, which must be there and have `axes` elements.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's products of matrices: FusedMatMul, MatMulNBits and DynamicQuantizeMatMul.
+// com.microsoft's products of matrices: FusedMatMul, once called TransposeMatMul, MatMulNBits and
+// DynamicQuantizeMatMul.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // MatMulInteger, QLinearMatMul, QGemm, ConvInteger and QLinearConv: sums of products of small
-// integers in 32 bits, and back to small integers by a scale.
+// integers in 32 bits, and back to small integers by a scale; and MulInteger.
 #include <fmt/format.h>
 
 #include "stria/onnx/operators/quantize/product.h"
+#include "stria/onnx/operators/quantize/q_linear.h"
 #include "stria/onnx/operators/quantize/quantization.h"
 #include "stria/onnx/operators/tile_text.h"
 #include "stria/onnx/operators/types/conversion.h"
@@ -44,18 +45,24 @@ Result<std::string> by_channels(NodeWriter& node, int i, size_t rank, size_t axi
   return node.let(reshaped(own, spread_sizes));
 }
 
-Result<Sized> integer_convolution(NodeWriter& node, int x, int x_zero, int w, int w_zero) {
+Result<Sized> integer_convolution(NodeWriter& node, int x, int x_zero, int w, int w_zero,
+                                  bool channels_last = false) {
   if (!node.has(x) || !node.has(w)) return node.error("an input is missing");
+  if (node.rank(x) < 3 || node.rank(w) < 3)
+    return node.error(
+        fmt::format("an input of rank {} with weights of rank {}", node.rank(x), node.rank(w)));
   std::string of_x, of_w;
   if (node.has(x_zero)) {
-    STRIA_ASSIGN(of_x, by_channels(node, x_zero, node.type(x).sizes.size(), 1));
+    const size_t rank = node.type(x).sizes.size();
+    STRIA_ASSIGN(of_x, by_channels(node, x_zero, rank, channels_last ? rank - 1 : 1));
   }
   if (node.has(w_zero)) {
     STRIA_ASSIGN(of_w, by_channels(node, w_zero, node.type(w).sizes.size(), 0));
   }
   STRIA_ASSIGN(const std::string from, centered(node, x, of_x));
   STRIA_ASSIGN(const std::string kernel, centered(node, w, of_w));
-  return convolution_of(node, {from, node.type(x).sizes}, {kernel, node.type(w).sizes});
+  return convolution_of(node, {from, node.type(x).sizes}, {kernel, node.type(w).sizes},
+                        channels_last);
 }
 
 // The sum in the scale of the result.
@@ -74,6 +81,33 @@ std::string scales(const std::string& a, const std::string& b) {
 }
 
 }  // namespace
+
+// com.microsoft's, of 16 bits: without zero points, summed in 32.
+Status mat_mul_integer_16(NodeWriter& node) {
+  STRIA_ASSIGN(const std::string a, node.tensor(0));
+  STRIA_ASSIGN(const std::string b, node.tensor(1));
+  const auto wide = [&](const std::string& of) {
+    return node.let(stria::onnx::cast(of, DataType::i32));
+  };
+  STRIA_ASSIGN(const Sized sum,
+               product_of(node, {wide(a), node.type(0).sizes}, {wide(b), node.type(1).sizes}));
+  const bool positive =
+      is_unsigned_integer(node.type(0).type) && is_unsigned_integer(node.type(1).type);
+  return node.result(0, stria::onnx::cast(sum.name, positive ? DataType::u32 : DataType::i32));
+}
+
+// com.microsoft's: element by element. Each operand's zero point stands behind it.
+Status multiply_integers(NodeWriter& node) {
+  std::string factors[2];
+  for (int k = 0; k < 2; ++k) {
+    STRIA_ASSIGN(const std::string x, node.tensor(2 * k));
+    factors[k] = stria::onnx::cast(x, DataType::i32);
+    if (!node.has(2 * k + 1)) continue;
+    STRIA_ASSIGN(const std::string zero, scalar_of(node, 2 * k + 1));
+    factors[k] = fmt::format("({} - {})", factors[k], stria::onnx::cast(zero, DataType::i32));
+  }
+  return node.result(0, factors[0] + " * " + factors[1]);
+}
 
 Status mat_mul_integer(NodeWriter& node) {
   STRIA_ASSIGN(const Sized a, centered_by_lines(node, 0, 2, true));
@@ -148,16 +182,18 @@ Status conv_integer(NodeWriter& node) {
   return node.result(0, stria::onnx::cast(sum.name, DataType::i32));
 }
 
+// com.microsoft's may have its channels last, those of the weights apart.
 Status q_linear_conv(NodeWriter& node) {
-  STRIA_ASSIGN(const Sized product, integer_convolution(node, 0, 2, 3, 5));
-  const size_t rank = product.sizes.size();
-  STRIA_ASSIGN(const std::string x_scale, by_channels(node, 1, rank, 1));
-  STRIA_ASSIGN(const std::string w_scale, by_channels(node, 4, rank, 1));
-  STRIA_ASSIGN(const std::string y_scale, by_channels(node, 6, rank, 1));
-  STRIA_ASSIGN(const std::string y_zero, by_channels(node, 7, rank, 1));
+  STRIA_ASSIGN(const int64_t last, node.integer_attribute("channels_last", 0));
+  STRIA_ASSIGN(const Sized product, integer_convolution(node, 0, 2, 3, 5, last != 0));
+  const size_t rank = product.sizes.size(), axis = last ? rank - 1 : 1;
+  STRIA_ASSIGN(const std::string x_scale, by_channels(node, 1, rank, axis));
+  STRIA_ASSIGN(const std::string w_scale, by_channels(node, 4, rank, axis));
+  STRIA_ASSIGN(const std::string y_scale, by_channels(node, 6, rank, axis));
+  STRIA_ASSIGN(const std::string y_zero, by_channels(node, 7, rank, axis));
   std::string sum = node.let(stria::onnx::cast(product.name, DataType::i32));
   if (node.has(8)) {
-    STRIA_ASSIGN(const std::string bias, by_channels(node, 8, rank, 1));
+    STRIA_ASSIGN(const std::string bias, by_channels(node, 8, rank, axis));
     sum = node.let(fmt::format("{} + {}", sum, bias));
   }
   return scaled_result(node, sum, scales(x_scale, w_scale), y_scale, y_zero, node.element(7));

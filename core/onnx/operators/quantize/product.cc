@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "stria/onnx/operators/nn/windows.h"
 #include "stria/onnx/operators/tile_text.h"
 
 namespace stria::onnx {
@@ -70,63 +71,44 @@ Result<Sized> product_of(NodeWriter& node, const Sized& a, const Sized& b, bool 
   return out;
 }
 
-Result<Sized> convolution_of(NodeWriter& node, const Sized& x, const Sized& w) {
+Result<Sized> convolution_of(NodeWriter& node, const Sized& x, const Sized& w, bool channels_last) {
   STRIA_ASSIGN(const int64_t group, node.integer_attribute("group", 1));
-  const size_t rank = x.sizes.size();
-  if (rank < 3 || w.sizes.size() != rank || group < 1 || x.sizes[1] != w.sizes[1] * group ||
-      w.sizes[0] % group != 0)
+  const size_t rank = x.sizes.size(), channel = channels_last ? rank - 1 : 1;
+  if (rank < 3 || w.sizes.size() != rank || group < 1 || w.sizes[0] % group != 0 ||
+      x.sizes[channel] % group != 0 || x.sizes[channel] / group != w.sizes[1])
     return node.error(fmt::format("weights [{}] do not fit [{}] in {} groups",
                                   fmt::join(w.sizes, ", "), fmt::join(x.sizes, ", "), group));
-  const size_t spatial = rank - 2;
-  const std::vector<int64_t> ones(spatial, 1), zeros(2 * spatial, 0);
-  STRIA_ASSIGN(const std::vector<int64_t> strides, node.integers_attribute("strides", ones));
-  STRIA_ASSIGN(const std::vector<int64_t> dilations, node.integers_attribute("dilations", ones));
-  STRIA_ASSIGN(std::vector<int64_t> pads, node.integers_attribute("pads", zeros));
-  STRIA_ASSIGN(const std::string automatic, node.string_attribute("auto_pad", "NOTSET"));
-  const auto below = [](const std::vector<int64_t>& of, int64_t least) {
-    return std::any_of(of.begin(), of.end(), [&](int64_t each) { return each < least; });
+  const auto first = x.sizes.begin() + (channels_last ? 1 : 2);
+  const Sizes spatial(first, first + static_cast<std::ptrdiff_t>(rank) - 2);
+  const Sizes kernel(w.sizes.begin() + 2, w.sizes.end());
+  STRIA_ASSIGN(std::vector<Window> windows, windows_of(node, spatial, kernel));
+  STRIA_RETURN_IF_ERROR(place_windows(node, windows));
+  // X[n, g, c, …], W[g, m, c, …], Y[n, g, m, …]; or X[n, …, g, c] and Y[n, …, g, m].
+  const auto at = [&](const std::string& inner, const Forms& along) {
+    Forms out = {"n"};
+    out.insert(out.end(), along.begin(), along.end());
+    out.insert(channels_last ? out.end() : out.begin() + 1, {"g", inner});
+    return out;
   };
-  if (strides.size() != spatial || dilations.size() != spatial || pads.size() != 2 * spatial ||
-      below(strides, 1) || below(dilations, 1))
-    return node.error(fmt::format(
-        "strides [{}], dilations [{}] or pads [{}] do not fit {} "
-        "dimensions",
-        fmt::join(strides, ", "), fmt::join(dilations, ", "), fmt::join(pads, ", "), spatial));
-  // X[n, g, c, …], W[g, m, c, …], Y[n, g, m, …].
-  std::vector<int64_t> x_sizes = {x.sizes[0], group, w.sizes[1]};
-  std::vector<int64_t> w_sizes = {group, w.sizes[0] / group, w.sizes[1]};
-  std::vector<int64_t> sizes = {x.sizes[0], group, w.sizes[0] / group};
-  Sized out{"", {x.sizes[0], w.sizes[0]}};
-  std::string from, kernel, to;
-  for (size_t d = 0; d < spatial; ++d) {
-    const int64_t size = x.sizes[d + 2], span = dilations[d] * (w.sizes[d + 2] - 1) + 1;
-    int64_t count = (size + pads[d] + pads[d + spatial] - span) / strides[d] + 1;
-    int64_t before = pads[d];
-    if (automatic == "VALID") {
-      before = 0;
-      count = (size - span) / strides[d] + 1;
-    } else if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
-      count = (size + strides[d] - 1) / strides[d];
-      const int64_t all = std::max<int64_t>((count - 1) * strides[d] + span - size, 0);
-      before = automatic == "SAME_UPPER" ? all / 2 : all - all / 2;
-    } else if (automatic != "NOTSET") {
-      return node.error(fmt::format("auto_pad '{}'", automatic));
-    }
-    if (count < 1)
-      return node.error(fmt::format("a kernel that spans {} is wider than dimension {}", span, d));
-    from += fmt::format(", {} * o{} + {} * k{} - {}", strides[d], d, dilations[d], d, before);
-    kernel += fmt::format(", k{}", d);
-    to += fmt::format(", o{}", d);
-    x_sizes.push_back(size);
-    w_sizes.push_back(w.sizes[d + 2]);
-    sizes.push_back(count);
-    out.sizes.push_back(count);
-  }
-  const std::string sum = node.fresh();
-  const std::string grouped_x = node.let(reshaped(x.name, x_sizes));
+  const auto in_groups = [&](int64_t channels, const Sizes& along) {
+    Sizes out = {x.sizes[0]};
+    out.insert(out.end(), along.begin(), along.end());
+    out.insert(channels_last ? out.end() : out.begin() + 1, {group, channels / group});
+    return out;
+  };
+  Sizes w_sizes = {group, w.sizes[0] / group};
+  w_sizes.insert(w_sizes.end(), w.sizes.begin() + 1, w.sizes.end());
+  Forms in_w = {"g", "m", "c"};
+  for (const std::string& k : indices("k", windows.size())) in_w.push_back(k);
+  const Sizes along = output_sizes(windows);
+  const std::string grouped_x = node.let(reshaped(x.name, in_groups(x.sizes[channel], spatial)));
   const std::string grouped_w = node.let(reshaped(w.name, w_sizes));
-  node.line(fmt::format("{}[n, g, m{} : {}] = +({}[n, g, c{}] * {}[g, m, c{}]);", sum, to,
-                        fmt::join(sizes, ", "), grouped_x, from, grouped_w, kernel));
+  const std::string sum =
+      contract(node, '+', at("m", indices("y", windows.size())), in_groups(w.sizes[0], along),
+               access(grouped_x, at("c", window_forms(windows))) + " * " + access(grouped_w, in_w));
+  Sized out{"", {x.sizes[0]}};
+  out.sizes.insert(out.sizes.end(), along.begin(), along.end());
+  out.sizes.insert(channels_last ? out.sizes.end() : out.sizes.begin() + 1, w.sizes[0]);
   out.name = node.let(reshaped(sum, out.sizes));
   return out;
 }

@@ -20,8 +20,9 @@ struct Sized {
 Result<Sized> product_of(NodeWriter& node, const Sized& a, const Sized& b, bool transpose_a = false,
                          bool transpose_b = false);
 
-// X[n, c, …] with W[m, c / group, …] as the node's attributes group, strides, dilations, pads and
-// auto_pad say.
-Result<Sized> convolution_of(NodeWriter& node, const Sized& x, const Sized& w);
+// X[n, c, …], or X[n, …, c] if its channels are last, with W[m, c / group, …] as the node's
+// attributes group, strides, dilations, pads and auto_pad say.
+Result<Sized> convolution_of(NodeWriter& node, const Sized& x, const Sized& w,
+                             bool channels_last = false);
 
 }  // namespace stria::onnx

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
-#include "stria/onnx/operators/constant_table.h"
+#include "stria/onnx/operators/nn/pool.h"
 #include "stria/onnx/operators/quantize/q_linear.h"
 #include "stria/onnx/operators/tile_text.h"
 
@@ -62,56 +60,10 @@ Status q_linear_reduce_mean(NodeWriter& node) {
 
 Status q_linear_average_pool(NodeWriter& node) {
   STRIA_ASSIGN(const std::string x, numbers_at(node, 0));
-  const std::vector<int64_t>& sizes = node.type(0).sizes;
-  if (sizes.size() < 3) return node.error(fmt::format("its input has rank {}", sizes.size()));
-  const size_t spatial = sizes.size() - 2;
-  const std::vector<int64_t> ones(spatial, 1), zeros(2 * spatial, 0);
-  STRIA_ASSIGN(const std::vector<int64_t> kernel, node.integers_attribute("kernel_shape"));
-  STRIA_ASSIGN(const std::vector<int64_t> strides, node.integers_attribute("strides", ones));
-  STRIA_ASSIGN(const std::vector<int64_t> pads, node.integers_attribute("pads", zeros));
-  STRIA_ASSIGN(const int64_t with_pads, node.integer_attribute("count_include_pad", 0));
-  STRIA_ASSIGN(const std::string automatic, node.string_attribute("auto_pad", "NOTSET"));
-  for (const std::string_view name : {"ceil_mode", "channels_last"}) {
-    STRIA_ASSIGN(const int64_t given, node.integer_attribute(name, 0));
-    if (given) return node.not_supported(fmt::format("attribute '{}'", name));
-  }
-  if (automatic != "NOTSET") return node.not_supported(fmt::format("auto_pad '{}'", automatic));
-  const auto none = [](int64_t each) { return each < 1; };
-  if (kernel.size() != spatial || strides.size() != spatial || pads.size() != 2 * spatial ||
-      std::any_of(kernel.begin(), kernel.end(), none) ||
-      std::any_of(strides.begin(), strides.end(), none))
-    return node.error(fmt::format(
-        "kernel_shape [{}], strides [{}] or pads [{}] do not fit {} "
-        "dimensions",
-        fmt::join(kernel, ", "), fmt::join(strides, ", "), fmt::join(pads, ", "), spatial));
-  std::vector<int64_t> made = {sizes[0], sizes[1]}, inside(sizes.begin() + 2, sizes.end());
-  std::vector<std::string> from, to, limits;
-  int64_t all = 1, elements = 1;
-  for (size_t d = 0; d < spatial; ++d) {
-    made.push_back((sizes[d + 2] + pads[d] + pads[d + spatial] - kernel[d]) / strides[d] + 1);
-    if (made.back() < 1)
-      return node.error(fmt::format("a kernel of {} is wider than dimension {}", kernel[d], d));
-    from.push_back(fmt::format("{} * o{} + k{} - {}", strides[d], d, d, pads[d]));
-    to.push_back(fmt::format("o{}", d));
-    limits.push_back(fmt::format("k{} < {}", d, kernel[d]));
-    all *= kernel[d];
-    elements *= sizes[d + 2];
-  }
-  const std::string sum = node.fresh();
-  node.line(fmt::format("{}[n, c, {} : {}] = +({}[n, c, {}]), {};", sum, fmt::join(to, ", "),
-                        fmt::join(made, ", "), x, fmt::join(from, ", "), fmt::join(limits, ", ")));
-  std::string count = number(static_cast<double>(all));
-  if (!with_pads) {
-    // How many elements each window has.
-    STRIA_ASSIGN(const std::string each,
-                 table(node, std::vector<float>(static_cast<size_t>(elements), 1), inside));
-    count = node.fresh();
-    made.erase(made.begin(), made.begin() + 2);
-    node.line(fmt::format("{}[{} : {}] = +({}[{}]), {};", count, fmt::join(to, ", "),
-                          fmt::join(made, ", "), each, fmt::join(from, ", "),
-                          fmt::join(limits, ", ")));
-  }
-  return quantized_result(node, fmt::format("{} / {}", sum, count), 3, 0);
+  STRIA_ASSIGN(const int64_t channels_last, node.integer_attribute("channels_last", 0));
+  STRIA_ASSIGN(const Pooling of, pool_of(node, x, false, channels_last != 0));
+  STRIA_ASSIGN(const std::string mean, averaged(node, of));
+  return quantized_result(node, mean, 3, 0);
 }
 
 // Before opset 13, which an attribute says here, all dimensions from the axis on are one.

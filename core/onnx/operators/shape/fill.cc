@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "stria/onnx/translate/operator.h"
 #include "stria/onnx/operators/shape/moves.h"
 #include "stria/onnx/translate/graph_translator.h"
+#include "stria/onnx/translate/operator.h"
 
 namespace stria::onnx::operators {
 
@@ -65,18 +65,24 @@ Status eye_like(NodeWriter& node) {
 Status range(NodeWriter& node) {
   STRIA_ASSIGN(const double start, node.number(0));
   STRIA_ASSIGN(const double limit, node.number(1));
-  STRIA_ASSIGN(const double delta, node.number(2));
+  // com.microsoft's may go without it.
+  double delta = 1;
+  if (node.has(2)) {
+    STRIA_ASSIGN(delta, node.number(2));
+  }
   if (delta == 0) return node.error("a delta of 0");
   const double length = std::ceil((limit - start) / delta);
   if (!(length < 9e15)) return node.error(fmt::format("a range of {} elements", length));
   const int64_t count = length > 0 ? static_cast<int64_t>(length) : 0;
   STRIA_ASSIGN(const std::string first, node.tensor(0));
-  STRIA_ASSIGN(const std::string step, node.tensor(2));
   const std::vector<std::string> whole(static_cast<size_t>(node.rank(0)), "0");
   const std::string all = moved(node, first, whole, {"i"}, {count});
-  const std::string one = node.let(reshaped(step, {}));
-  return node.result(
-      0, stria::onnx::cast(fmt::format("{0} + index({0}, 0) * {1}", all, one), node.type(0).type));
+  std::string steps = fmt::format("index({}, 0)", all);
+  if (node.has(2)) {
+    STRIA_ASSIGN(const std::string step, node.tensor(2));
+    steps += " * " + node.let(reshaped(step, {}));
+  }
+  return node.result(0, stria::onnx::cast(fmt::format("{} + {}", all, steps), node.type(0).type));
 }
 
 }  // namespace stria::onnx::operators

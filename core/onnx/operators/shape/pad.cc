@@ -2,11 +2,15 @@
 // Pad and CenterCropPad: elements around a tensor, or fewer of it.
 #include <fmt/format.h>
 
-#include "stria/onnx/translate/operator.h"
 #include "stria/onnx/operators/shape/moves.h"
+#include "stria/onnx/translate/operator.h"
 
 namespace stria::onnx::operators {
 namespace {
+
+constexpr int64_t kMostAdded = int64_t{1} << 40;
+// Of a table of places, which mirrored elements come from.
+constexpr int64_t kMostMirrored = int64_t{1} << 26;
 
 struct Pads {
   Sizes before, after;
@@ -36,7 +40,8 @@ int64_t mirrored(const std::string& mode, int64_t at, int64_t size) {
 Result<Pads> pads_of(NodeWriter& node) {
   const auto rank = static_cast<size_t>(node.rank(0));
   Sizes written, axes;
-  if (node.version() < 11) {
+  // com.microsoft's has inputs in every version.
+  if (node.version() < 11 && node.node().domain != "com.microsoft") {
     STRIA_ASSIGN(written, node.integers_attribute(node.version() < 2 ? "paddings" : "pads"));
   } else {
     STRIA_ASSIGN(written, node.integers(1));
@@ -52,6 +57,9 @@ Result<Pads> pads_of(NodeWriter& node) {
   for (size_t k = 0; k < axes.size(); ++k) {
     STRIA_ASSIGN(const int64_t axis, node.axis(axes[k], node.rank(0)));
     const auto d = static_cast<size_t>(axis);
+    for (const int64_t count : {written[k], written[k + axes.size()]})
+      if (count > kMostAdded || count < -kMostAdded)
+        return node.error(fmt::format("axis {} has a pad of {}", axis, count));
     pads.before[d] = written[k];
     pads.after[d] = written[k + axes.size()];
     if (node.type(0).sizes[d] + pads.before[d] + pads.after[d] < 0)
@@ -87,6 +95,9 @@ Status pad(NodeWriter& node) {
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (pads.before[d] == 0 && pads.after[d] == 0) continue;
     const int64_t size = sizes[d];
+    if (size + pads.before[d] + pads.after[d] > kMostMirrored)
+      return node.not_supported(
+          fmt::format("mode '{}' with pads {} and {}", mode, pads.before[d], pads.after[d]));
     Sizes from;
     for (int64_t at = -pads.before[d]; at < size + pads.after[d]; ++at) {
       if (size == 0) return node.error(fmt::format("mode '{}' of no elements", mode));

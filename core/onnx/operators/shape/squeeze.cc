@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Squeeze, Unsqueeze and Flatten: the same elements under other sizes.
+// Squeeze, Unsqueeze, com.microsoft's ExpandDims, and Flatten: the same elements under other sizes.
 #include <fmt/format.h>
 
-#include "stria/onnx/translate/operator.h"
 #include "stria/onnx/operators/shape/moves.h"
+#include "stria/onnx/translate/operator.h"
 
 namespace stria::onnx::operators {
 namespace {
@@ -52,6 +52,16 @@ Status unsqueeze(NodeWriter& node) {
   Sizes sizes;
   size_t next = 0;
   for (const bool is_new : named) sizes.push_back(is_new ? 1 : node.type(0).sizes[next++]);
+  return node.result(0, reshaped(x, sizes));
+}
+
+// One axis, which may be behind the last.
+Status expand_dims(NodeWriter& node) {
+  STRIA_ASSIGN(const std::string x, node.tensor(0));
+  STRIA_ASSIGN(const int64_t written, node.integer(1));
+  STRIA_ASSIGN(const int64_t axis, node.axis(written, node.rank(0) + 1));
+  Sizes sizes = node.type(0).sizes;
+  sizes.insert(sizes.begin() + axis, 1);
   return node.result(0, reshaped(x, sizes));
 }
 
