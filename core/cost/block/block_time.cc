@@ -6,6 +6,8 @@
 #include <limits>
 #include <set>
 
+#include "stria/hwmodel/bus_width.h"
+
 namespace stria::cost {
 namespace {
 
@@ -42,16 +44,18 @@ double bus_bytes_per_cycle(const HardwareModel& model, const std::string& from,
     double width = 0;
     std::set<std::string> next = reached;
     for (const Bus& bus : model.buses) {
-      bool leads_out = false;
-      for (const UnitInstance& source : bus.sources)
-        // What comes through another memory is not on this way.
-        if (reached.count(source.name) && (source.name == from || !model.find_memory(source.name)))
-          for (const UnitInstance& sink : bus.sinks)
-            if (!reached.count(sink.name)) {
-              leads_out = true;
-              next.insert(sink.name);
-            }
-      if (leads_out) width += bus.bytes_per_cycle * model.unit_cycles(bus.clock_mhz);
+      // What comes through another memory is not on this way.
+      const double out = bus_width(model, bus, bus.sources, [&](const UnitInstance& source) {
+        return reached.count(source.name) &&
+               (source.name == from || !model.find_memory(source.name));
+      });
+      if (out == 0) continue;
+      const double in = bus_width(model, bus, bus.sinks, [&](const UnitInstance& sink) {
+        if (reached.count(sink.name)) return false;
+        next.insert(sink.name);
+        return true;
+      });
+      width += std::min(out, in);
     }
     if (next == reached) return 0;
     narrowest = narrowest == 0 ? width : std::min(narrowest, width);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "stria/hwmodel/bus_width.h"
+
 namespace stria::cost {
 
 double operations_per_byte(const HardwareModel& model) {
@@ -25,9 +27,8 @@ double operations_per_byte(const HardwareModel& model) {
                  model.unit_cycles(main->clock_mhz);
   if (bytes <= 0)
     for (const Bus& bus : model.buses)
-      if (std::any_of(bus.sources.begin(), bus.sources.end(),
-                      [&](const UnitInstance& source) { return source.name == main->name; }))
-        bytes += bus.bytes_per_cycle * model.unit_cycles(bus.clock_mhz);
+      bytes += bus_width(model, bus, bus.sources,
+                         [&](const UnitInstance& source) { return source.name == main->name; });
   return bytes > 0 ? operations / bytes : 0;
 }
 

@@ -10,7 +10,9 @@
 
 #include "stria/base/text.h"
 #include "stria/cost/block/block_work.h"
+#include "stria/cost/block/dram_time.h"
 #include "stria/cost/block/unit_operation.h"
+#include "stria/hwmodel/bus_width.h"
 
 namespace stria::cost {
 namespace {
@@ -210,6 +212,16 @@ void add_operations(const Counts& counts, const HardwareModel& model,
     bounds.push_back({fmt::format("all operations on {}", on), all / instances});
 }
 
+// Of a memory of rows: all bytes lie together, and each row is opened once.
+double rows_ns_at_least(const MemoryUnit& memory, double bytes) {
+  const DramRows& dram = *memory.dram;
+  RowWalk walk;
+  walk.bursts = bytes / static_cast<double>(dram.burst_bytes);
+  walk.rows = bytes / static_cast<double>(dram.row_bytes);
+  walk.banks_in_turn = std::numeric_limits<double>::infinity();
+  return dram_ns(dram, walk) / static_cast<double>(std::max<int64_t>(memory.count, 1));
+}
+
 void add_transfers(const Block& main, const HardwareModel& model, const std::string& memory,
                    std::vector<MachineBound>& bounds) {
   const std::map<std::string, double> used = used_bytes(main);
@@ -222,20 +234,13 @@ void add_transfers(const Block& main, const HardwareModel& model, const std::str
   }
   double from = 0, to = 0, both = 0;  // bytes in a cycle
   bool one_way = true;                // no bus carries both directions
-  // Of a bus, one link for all instances of the memory; of a mesh, one for each router.
-  const auto links = [&](const Bus& bus, const std::vector<UnitInstance>& ends) {
-    std::set<int64_t> places;
-    for (const UnitInstance& end : ends)
-      if (end.name == memory)
-        places.insert(bus.mesh ? bus.mesh->places.at({end.name, end.instance}) : 0);
-    return static_cast<double>(places.size());
-  };
+  const auto is_memory = [&](const UnitInstance& end) { return end.name == memory; };
   for (const Bus& bus : model.buses) {
-    const double width = bus.bytes_per_cycle * model.unit_cycles(bus.clock_mhz);
-    const double out = links(bus, bus.sources), in = links(bus, bus.sinks);
-    from += out * width;
-    to += in * width;
-    both += (bus.mesh ? out + in : std::max(out, in)) * width;
+    const double out = bus_width(model, bus, bus.sources, is_memory);
+    const double in = bus_width(model, bus, bus.sinks, is_memory);
+    from += out;
+    to += in;
+    both += bus.mesh ? out + in : std::max(out, in);
     one_way &= bus.mesh.has_value() || out == 0 || in == 0;
   }
   const auto add = [&](double bytes, double width, const char* direction) {
@@ -246,6 +251,10 @@ void add_transfers(const Block& main, const HardwareModel& model, const std::str
   add(read, from, "from");
   add(written, to, "to");
   if (!one_way) add(read + written, both, "from and to");
+  const MemoryUnit* unit = model.find_memory(memory);
+  if (unit && unit->dram && model.clock_mhz > 0 && read + written > 0)
+    bounds.push_back({fmt::format("{:.0f} bytes in rows of {}", read + written, memory),
+                      rows_ns_at_least(*unit, read + written) * model.clock_mhz / 1e3});
 }
 
 }  // namespace

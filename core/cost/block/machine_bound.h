@@ -7,6 +7,7 @@
 //   reads        bytes of inputs that are used, each once, over the buses out of main memory
 //   writes       bytes of outputs over the buses into main memory
 //   transfers    both over the buses at main memory, if they carry both
+//   rows         both, from and into rows that are opened once, if main memory has rows
 //
 // The operations are those of generic Stripe, or of what split_prologue has left of it: a pass that
 // computes the same with fewer (Winograd's algorithm) can be below such a bound, no other mapping

@@ -63,9 +63,8 @@ double bytes_per_cycle(const HardwareModel& model, const MemoryUnit& memory) {
     units += best * static_cast<double>(unit.count) * model.unit_cycles(unit.clock_mhz);
   }
   for (const Bus& bus : model.buses)
-    for (const UnitInstance& source : bus.sources)
-      if (source.name == memory.name)
-        buses += bus.bytes_per_cycle * model.unit_cycles(bus.clock_mhz);
+    buses += bus_width(model, bus, bus.sources,
+                       [&](const UnitInstance& source) { return source.name == memory.name; });
   return std::max({own, units, buses});
 }
 

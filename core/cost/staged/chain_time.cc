@@ -458,6 +458,8 @@ class Chain {
     double busy(const StagedRates::Way& way, double movers) const {
       return std::max(in_a_row / movers, way.together > 0 ? bytes / way.together : 0);
     }
+    // With nothing beside them; all movers share the rows.
+    double alone(double movers) const { return std::max(in_a_row / movers, rows); }
   };
 
   // A part of a sum stays where it is until it is whole: the loop that adds to it moves nothing
@@ -605,8 +607,8 @@ class Chain {
         const double outer_period = std::max(
             in_steps ? in_queues(working, moving, waits) : std::max({working, moving, waits}),
             outer_in_turn);
-        const double cycles = whole_in.in_a_row / rates.movers + whole_out.in_a_row / rates.movers +
-                              all + (outer_points - 1) * outer_period;
+        const double cycles = whole_in.alone(rates.movers) + whole_out.alone(rates.movers) + all +
+                              (outer_points - 1) * outer_period;
         if (cycles >= best_.cycles) continue;
         if (!fits(depth, step_depth)) break;
         best_ = {

@@ -41,16 +41,16 @@ HardwareModel machine(const std::string& buses = R"(
     {"sources": ["DMA[0]"], "sinks": ["DRAM[0]"], "bytes_per_cycle": 8},
     {"sources": ["DMA[0]"], "sinks": ["SRAM[0]"], "bytes_per_cycle": 64},
     {"sources": ["SRAM[0]"], "sinks": ["DMA[0]"], "bytes_per_cycle": 64})",
-                      const std::string& array = "") {
+                      const std::string& array = "", const std::string& rows = "") {
   const std::string text = fmt::format(
       R"({{"name": "m", "clock_mhz": 1000,
-  "mem_units": {{"DRAM": {{"count": 1, "size_KiB": 1048576}},
+  "mem_units": {{"DRAM": {{"count": 1, "size_KiB": 1048576{}}},
                 "SRAM": {{"count": 1, "size_KiB": 64}}}},
   "exec_units": {{"CONV": {{"count": 2, "op": "mac", "ops_per_cycle": 64{}}},
                  "ADD": {{"count": 1, "ops_per_cycle": 32, "clock_mhz": 500}}}},
   "tx_units": {{"DMA": {{"count": 1}}}},
   "buses": [{}]}})",
-      array, buses);
+      rows, array, buses);
   Result<HardwareModel> model = load_hardware_model({"m.json", text});
   STRIA_CHECK(model.ok(), "{}", model.status().to_string());
   return *std::move(model);
@@ -91,6 +91,22 @@ TEST(MachineBound, OneBusForBothDirections) {
                          "bytes_per_cycle": 16})")),
       ElementsAre("1927.5: 262144 mac.i8 on ADD and CONV", "1536.0: 24576 bytes from and to DRAM",
                   "1024.0: 16384 bytes to DRAM", "512.0: 8192 bytes from DRAM"));
+}
+
+// 24,576 bytes in rows, as if all lay together: 768 bursts of 2 ns, or 6 rows of 300 ns, and nine of
+// ten ns that refreshes leave.
+TEST(MachineBound, RowsOfMainMemory) {
+  const auto with = [](double activate_ns) {
+    return machine("", "", fmt::format(R"(, "dram": {{"banks": 4, "row_bytes": 4096, "burst_bytes": 32,
+        "burst_ns": 2, "row_cycle_ns": 1000, "activate_ns": {}, "refresh_interval_ns": 1000,
+        "refresh_ns": 100}})", activate_ns));
+  };
+  EXPECT_THAT(bounds(program_of(kProduct), with(1)),
+              ElementsAre("1927.5: 262144 mac.i8 on ADD and CONV",
+                          "1706.7: 24576 bytes in rows of DRAM"));
+  EXPECT_THAT(bounds(program_of(kProduct), with(300)),
+              ElementsAre("2000.0: 24576 bytes in rows of DRAM",
+                          "1927.5: 262144 mac.i8 on ADD and CONV"));
 }
 
 // Every element of an array works at its best.

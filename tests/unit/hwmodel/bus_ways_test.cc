@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "stria/hwmodel/bus_ways.h"
+#include "stria/hwmodel/bus_width.h"
 
 namespace stria {
 namespace {
@@ -36,6 +37,28 @@ TEST(BusWays, AreTheShortestThroughTransferUnits) {
   EXPECT_THAT(way.in, ElementsAre(0));
   EXPECT_THAT(way.out, ElementsAre(1, 2));
   EXPECT_THAT(transfer_way(model, kDram, kNet, kSram1)->in, ElementsAre(0, 1));
+}
+
+// A bus is one link for all of its units, in the model's cycles; a mesh one for each router.
+TEST(BusWays, WidthsOfSomeUnits) {
+  const auto model = load_hardware_model({"m.json", R"({
+    "clock_mhz": 1000, "mem_units": {"DRAM": {"count": 3}, "SRAM": {"count": 4}},
+    "buses": [
+      {"sources": ["DRAM[0]", "DRAM[1]"], "sinks": ["SRAM[0]"], "bytes_per_cycle": 8, "clock_mhz": 500},
+      {"sources": ["DRAM[0]", "DRAM[1]", "DRAM[2]"], "sinks": ["SRAM[0]", "SRAM[1]", "SRAM[2]", "SRAM[3]"],
+       "bytes_per_cycle": 16,
+       "mesh": {"columns": 2, "places": {"DRAM[0]": 0, "DRAM[1]": 0, "DRAM[2]": 1,
+                                         "SRAM[0]": 0, "SRAM[1]": 1, "SRAM[2]": 2, "SRAM[3]": 3}}}]})"});
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  const auto all = [](const UnitInstance&) { return true; };
+  const auto none = [](const UnitInstance&) { return false; };
+  const auto second = [](const UnitInstance& unit) { return unit.instance == 1; };
+  const Bus &bus = model->buses[0], &mesh = model->buses[1];
+  EXPECT_EQ(bus_width(*model, bus, bus.sources, all), 4);
+  EXPECT_EQ(bus_width(*model, bus, bus.sources, none), 0);
+  EXPECT_EQ(bus_width(*model, mesh, mesh.sources, all), 32);
+  EXPECT_EQ(bus_width(*model, mesh, mesh.sources, second), 16);
+  EXPECT_EQ(bus_width(*model, mesh, mesh.sinks, all), 64);
 }
 
 TEST(BusWays, MistakesNameBothEnds) {

@@ -41,7 +41,7 @@ std::vector<fs::path> json_files(const fs::path& folder) {
 std::vector<fs::path> model_files() {
   const fs::path root = STRIA_SOURCE_DIR;
   std::vector<fs::path> out;
-  for (const char* folder : {"templates", "devices", "settings"})
+  for (const char* folder : {"templates", "devices", "settings", "simulated"})
     for (const fs::path& path : json_files(root / "hwmodels" / folder)) out.push_back(path);
   for (const auto& plugin : fs::directory_iterator(root / "plugins"))
     if (fs::exists(plugin.path() / "hw"))

@@ -12,11 +12,11 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "../gpu/device_row.h"
 #include "../measure.h"
 #include "../median.h"
 #include "../must.h"
 #include "../options.h"
+#include "host_device.h"
 #include "pick_programs.h"
 #include "pick_time.h"
 #include "stria/base/text.h"
@@ -34,15 +34,7 @@ struct Asked {
 
 // Shorter runs are no part of what is said of predictions.
 constexpr double kShortest = 50e-6;
-constexpr double kMostSeconds = 0.05;  // of one device in one round
-constexpr int kMostRuns = 50;
 constexpr double kTie = 0.05;
-
-struct Host {
-  std::string name;
-  Runtime runtime;
-  Device device;
-};
 
 // Of one program on one device.
 struct Row {
@@ -56,21 +48,13 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-std::vector<Host> hosts_of(const std::string& text) {
-  std::vector<Host> out;
-  for (const std::string& one : split(text, ';')) {
-    const size_t at = one.rfind('@');
-    RuntimeOptions options;
-    if (at != std::string::npos)
-      options.threads = static_cast<unsigned>(std::stoi(one.substr(at + 1)));
-    Runtime runtime(options);
-    Device device = must(runtime.open(one.substr(0, at)));
-    out.push_back({one, std::move(runtime), std::move(device)});
-  }
+std::vector<HostDevice> hosts_of(const std::string& text) {
+  std::vector<HostDevice> out;
+  for (const std::string& one : split(text, ';')) out.push_back(open_host_device(one));
   return out;
 }
 
-void predict(const Host& host, const Compilation& generic, Row& row) {
+void predict(const HostDevice& host, const Compilation& generic, Row& row) {
   double begin = now();
   row.bounds = DevicePicker::by_bounds(generic, Inside::model(host.device));
   row.bounds_seconds = now() - begin;
@@ -80,20 +64,7 @@ void predict(const Host& host, const Compilation& generic, Row& row) {
   if (all.ok() && !all->empty()) row.model = all->back();
 }
 
-// Seconds of one run, as a caller sees it: the quick ones of a round count, for what else a machine
-// does makes times longer, never shorter.
-double round_of(const DeviceRow& row) {
-  std::vector<double> seconds;
-  const double begin = now();
-  for (int run = 0; run < kMostRuns && now() - begin < kMostSeconds; ++run) {
-    const double start = now();
-    must(row.run().wait());
-    seconds.push_back(now() - start);
-  }
-  return quantile(std::move(seconds), 0.25);
-}
-
-std::vector<Row> rows_of(const PickProgram& program, const std::vector<Host>& hosts, int rounds) {
+std::vector<Row> rows_of(const PickProgram& program, const std::vector<HostDevice>& hosts, int rounds) {
   const Program tile = must(Program::from_tile({program.name, program.text}));
   const Compilation generic = must(lower_program(tile, program.inputs));
   std::vector<Row> out(hosts.size());
@@ -112,7 +83,7 @@ std::vector<Row> rows_of(const PickProgram& program, const std::vector<Host>& ho
   std::vector<std::vector<double>> seconds(hosts.size());
   for (int round = 0; round < rounds; ++round)
     for (size_t h = 0; h < hosts.size(); ++h)
-      if (runs[h]) seconds[h].push_back(round_of(*runs[h]));
+      if (runs[h]) seconds[h].push_back(host_seconds(*runs[h]));
   for (size_t h = 0; h < hosts.size(); ++h)
     if (!seconds[h].empty()) out[h].measured = median(seconds[h]);
   return out;
@@ -175,7 +146,7 @@ void print_predictions(const char* what, const std::vector<std::vector<Row>>& al
       100 * inside / count);
 }
 
-void summarise(const std::vector<std::vector<Row>>& all, const std::vector<Host>& hosts) {
+void summarise(const std::vector<std::vector<Row>>& all, const std::vector<HostDevice>& hosts) {
   std::vector<double> by_model, by_bounds;
   std::vector<std::vector<double>> constant(hosts.size());
   for (const std::vector<Row>& rows : all) {
@@ -214,12 +185,12 @@ int run(const Asked& asked) {
     print_pick_times(asked.times);
     return 0;
   }
-  const std::vector<Host> hosts = hosts_of(asked.devices);
+  const std::vector<HostDevice> hosts = hosts_of(asked.devices);
   std::printf("%s\n", machine_text().c_str());
-  for (const Host& host : hosts)
+  for (const HostDevice& host : hosts)
     std::printf("  %s: %s\n", host.name.c_str(), host.device.info().name.c_str());
   std::printf("us: measured (by model, by bounds)\n%-32s", "program");
-  for (const Host& host : hosts) std::printf(" %28s", host.name.c_str());
+  for (const HostDevice& host : hosts) std::printf(" %28s", host.name.c_str());
   std::printf("\n");
   std::vector<std::vector<Row>> all;
   nlohmann::json report = nlohmann::json::array();
