@@ -9,6 +9,7 @@
 #include "stria/cost/block/flat_kernel.h"
 #include "stria/cost/block/machine_bound.h"
 #include "stria/cost/core/core_start.h"
+#include "stria/hwmodel/bus_width.h"
 
 namespace stria::cost {
 namespace {

@@ -2,6 +2,7 @@
 #include "stria/passes/vector/vectorize.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "stria/base/refusal.h"
@@ -114,6 +115,12 @@ class Vectorizer {
     if (chosen && (vector.reduction || (aggregates && out->agg->type != out->shape.type)))
       return "a scalar chooses the element that it writes";
 
+    // The last lanes of a row that they do not divide reach into the row behind it, where rows lie
+    // close together. They write nothing there, but the rows would no longer be told apart.
+    if (!aggregates && vector.range % vector.lanes != 0 && !lanes_keep_order(vector)) {
+      vector.lanes = std::gcd(vector.range, vector.lanes);
+      if (vector.lanes == 1) return "the last lanes of a row reach into another row";
+    }
     const bool in_memory = overlaps || chosen;  // running values stay in the tensor
     if (aggregates && !in_memory) separate_reductions(leaf, vector);
     Block& inner = *single_chain(kernel_).back();
@@ -126,6 +133,18 @@ class Vectorizer {
   }
 
  private:
+  // Do points commute in all blocks once the index has become lanes?
+  bool lanes_keep_order(const VectorChoice& vector) const {
+    Block changed = kernel_;
+    lanes_inside(*single_chain(changed).back(), vector);
+    TensorNames outside = around_;
+    for (const Block* block : single_chain(changed)) {
+      if (why_points_do_not_commute(*block, outside)) return false;
+      outside = outside.inside(*block);
+    }
+    return true;
+  }
+
   bool computes_function(const Block& leaf) const {
     const bool reduces = std::any_of(leaf.refs.begin(), leaf.refs.end(),
                                      [](const Refinement& ref) { return ref.agg.has_value(); });

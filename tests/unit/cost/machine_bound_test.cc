@@ -97,16 +97,18 @@ TEST(MachineBound, OneBusForBothDirections) {
 // ten ns that refreshes leave.
 TEST(MachineBound, RowsOfMainMemory) {
   const auto with = [](double activate_ns) {
-    return machine("", "", fmt::format(R"(, "dram": {{"banks": 4, "row_bytes": 4096, "burst_bytes": 32,
+    return machine("", "",
+                   fmt::format(R"(, "dram": {{"banks": 4, "row_bytes": 4096, "burst_bytes": 32,
         "burst_ns": 2, "row_cycle_ns": 1000, "activate_ns": {}, "refresh_interval_ns": 1000,
-        "refresh_ns": 100}})", activate_ns));
+        "refresh_ns": 100}})",
+                               activate_ns));
   };
-  EXPECT_THAT(bounds(program_of(kProduct), with(1)),
-              ElementsAre("1927.5: 262144 mac.i8 on ADD and CONV",
-                          "1706.7: 24576 bytes in rows of DRAM"));
-  EXPECT_THAT(bounds(program_of(kProduct), with(300)),
-              ElementsAre("2000.0: 24576 bytes in rows of DRAM",
-                          "1927.5: 262144 mac.i8 on ADD and CONV"));
+  EXPECT_THAT(
+      bounds(program_of(kProduct), with(1)),
+      ElementsAre("1927.5: 262144 mac.i8 on ADD and CONV", "1706.7: 24576 bytes in rows of DRAM"));
+  EXPECT_THAT(
+      bounds(program_of(kProduct), with(300)),
+      ElementsAre("2000.0: 24576 bytes in rows of DRAM", "1927.5: 262144 mac.i8 on ADD and CONV"));
 }
 
 // Every element of an array works at its best.

@@ -301,7 +301,7 @@ TEST(JoinedTensors, ViewsMeetWhereBothWrite) {
     EXPECT_TRUE(program.ok()) << program.status().to_string();
     const stripe::Block& main = *program->main();
     const Refusal refusal = why_points_do_not_commute(
-        *main.stmts[0].block(), TensorNames().inside(*program->entry).inside(main));
+        *main.stmts[0].block(), TensorNames().inside(program->entry).inside(main));
     return refusal ? refusal.reason() : "";
   };
   EXPECT_EQ(refusal(12, "i + 12"), "");

@@ -108,8 +108,8 @@ int run(const Asked& asked) {
       must(load_hardware_model({asked.hw, must(read_file(asked.hw))}, settings_of(asked.settings)));
   const HostDevice host = open_host_device(asked.device);
   std::printf("%s: %s\n%s: %s\n%-34s %12s %12s %7s %12s %7s\n", host.name.c_str(),
-              host.device.info().name.c_str(), asked.hw.c_str(), model.description.c_str(),
-              "us", "measured", "simulated", "ratio", "by cost", "ratio");
+              host.device.info().name.c_str(), asked.hw.c_str(), model.description.c_str(), "us",
+              "measured", "simulated", "ratio", "by cost", "ratio");
   std::vector<Row> rows;
   nlohmann::json report = nlohmann::json::array();
   for (const PickProgram& program : pick_programs()) {
