@@ -248,16 +248,22 @@ TEST(JoinedTensors, PointsOfUnequalPiecesRunAtOnce) {
     auto generic =
         lower_text(fmt::format("function ({}D) -> (R) {{\n{}}}\n", parameters, text), types);
     ASSERT_TRUE(generic.ok()) << generic.status().to_string();
-    auto steps = parse_pipeline({"join", fmt::format(fmt::runtime(kJoin), 0, 32)}, {}, model,
-                                pass_registry());
+    auto steps = parse_pipeline({"join", R"([{"join_pieces": {"parts": 0}},
+        {"thread": {"min_work": 1, "points_per_core": 0}}])"},
+                                {}, model, pass_registry());
     ASSERT_TRUE(steps.ok()) << steps.status().message();
     ASSERT_TRUE(run_pipeline(*generic, *steps, model, {}).ok());
-    ASSERT_EQ(generic->main()->stmts.size(), 1U) << text;
-    const stripe::Block& joined = *generic->main()->stmts[0].block();
-    EXPECT_TRUE(joined.tags.has("pieces") && joined.tags.has("parallel")) << text;
-    int64_t points = 1;
-    for (const stripe::Index& index : joined.idxs) points *= index.range;
-    EXPECT_EQ(points, 6 * *std::max_element(sizes.begin(), sizes.end())) << text;
+    size_t joined = 0;
+    for (const stripe::Statement& stmt : generic->main()->stmts) {
+      const stripe::Block& kernel = *stmt.block();
+      EXPECT_TRUE(kernel.tags.has("parallel")) << text;
+      if (!kernel.tags.has("pieces")) continue;
+      ++joined;
+      // One point for each element of the largest piece: nothing is left to a loop.
+      for (const stripe::Statement& piece : kernel.stmts)
+        for (const stripe::Index& index : piece.block()->idxs) EXPECT_EQ(index.range, 1) << text;
+    }
+    EXPECT_GE(joined, 1U) << text;
   }
 }
 
