@@ -6,6 +6,7 @@
 //                        [--only TEXT] [--rounds N] [--json FILE]
 // A run in the simulator is the time of its clock and what the model says that a start takes:
 // `run_us` of the program, `launch_us` of each kernel behind the first one.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "stria/base/text.h"
 #include "stria/runtime/device_picker.h"
 #include "stria/runtime/inside.h"
+#include "stria/stripe/tags.h"
 
 namespace stria::bench {
 namespace {
@@ -54,8 +56,10 @@ double simulated_seconds(stripe::Program program, const HardwareModel& model) {
   must(run_pipeline(program, sim_pipeline(model), model, sim_pipeline_options()));
   const stripe::Block& main = *program.main();
   const sim::PartSimulation run = must(sim::simulate_part(program, main, model));
-  size_t kernels = 0;
-  for (const stripe::Statement& statement : main.stmts) kernels += statement.block() != nullptr;
+  const auto kernels = static_cast<size_t>(
+      std::count_if(main.stmts.begin(), main.stmts.end(), [](const stripe::Statement& statement) {
+        return statement.block() && statement.block()->tags.has(stripe::tag::kKernel);
+      }));
   const double starts_us =
       model.run_us + model.launch_us * static_cast<double>(std::max<size_t>(kernels, 1) - 1);
   return static_cast<double>(run.machine.cycles(run.ticks())) / (model.clock_mhz * 1e6) +
