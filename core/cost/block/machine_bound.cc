@@ -22,6 +22,7 @@ using stripe::Refinement;
 
 // So many points are counted one by one; where there are more, none is certain.
 constexpr double kMostPoints = 4e6;
+constexpr double kMhzPerGhz = 1000;
 
 // Points of these indices of the block that meet the constraints, which name no other index.
 double points_that_meet(const Block& block, const std::vector<size_t>& indices,
@@ -254,7 +255,7 @@ void add_transfers(const Block& main, const HardwareModel& model, const std::str
   const MemoryUnit* unit = model.find_memory(memory);
   if (unit && unit->dram && model.clock_mhz > 0 && read + written > 0)
     bounds.push_back({fmt::format("{:.0f} bytes in rows of {}", read + written, memory),
-                      rows_ns_at_least(*unit, read + written) * model.clock_mhz / 1e3});
+                      rows_ns_at_least(*unit, read + written) * model.clock_mhz / kMhzPerGhz});
 }
 
 }  // namespace

@@ -93,8 +93,8 @@ TEST(MachineBound, OneBusForBothDirections) {
                   "1024.0: 16384 bytes to DRAM", "512.0: 8192 bytes from DRAM"));
 }
 
-// 24,576 bytes in rows, as if all lay together: 768 bursts of 2 ns, or 6 rows of 300 ns, and nine of
-// ten ns that refreshes leave.
+// 24,576 bytes in rows, as if all lay together: 768 bursts of 2 ns, or 6 rows of 300 ns, in nine of
+// ten ns, which refreshes leave.
 TEST(MachineBound, RowsOfMainMemory) {
   const auto with = [](double activate_ns) {
     return machine("", "",

@@ -44,11 +44,13 @@ TEST(BusWays, WidthsOfSomeUnits) {
   const auto model = load_hardware_model({"m.json", R"({
     "clock_mhz": 1000, "mem_units": {"DRAM": {"count": 3}, "SRAM": {"count": 4}},
     "buses": [
-      {"sources": ["DRAM[0]", "DRAM[1]"], "sinks": ["SRAM[0]"], "bytes_per_cycle": 8, "clock_mhz": 500},
-      {"sources": ["DRAM[0]", "DRAM[1]", "DRAM[2]"], "sinks": ["SRAM[0]", "SRAM[1]", "SRAM[2]", "SRAM[3]"],
-       "bytes_per_cycle": 16,
-       "mesh": {"columns": 2, "places": {"DRAM[0]": 0, "DRAM[1]": 0, "DRAM[2]": 1,
-                                         "SRAM[0]": 0, "SRAM[1]": 1, "SRAM[2]": 2, "SRAM[3]": 3}}}]})"});
+      {"sources": ["DRAM[0]", "DRAM[1]"], "sinks": ["SRAM[0]"],
+       "bytes_per_cycle": 8, "clock_mhz": 500},
+      {"sources": ["DRAM[0]", "DRAM[1]", "DRAM[2]"],
+       "sinks": ["SRAM[0]", "SRAM[1]", "SRAM[2]", "SRAM[3]"], "bytes_per_cycle": 16,
+       "mesh": {"columns": 2, "places": {
+         "DRAM[0]": 0, "DRAM[1]": 0, "DRAM[2]": 1,
+         "SRAM[0]": 0, "SRAM[1]": 1, "SRAM[2]": 2, "SRAM[3]": 3}}}]})"});
   ASSERT_TRUE(model.ok()) << model.status().to_string();
   const auto all = [](const UnitInstance&) { return true; };
   const auto none = [](const UnitInstance&) { return false; };

@@ -64,7 +64,8 @@ void predict(const HostDevice& host, const Compilation& generic, Row& row) {
   if (all.ok() && !all->empty()) row.model = all->back();
 }
 
-std::vector<Row> rows_of(const PickProgram& program, const std::vector<HostDevice>& hosts, int rounds) {
+std::vector<Row> rows_of(const PickProgram& program, const std::vector<HostDevice>& hosts,
+                         int rounds) {
   const Program tile = must(Program::from_tile({program.name, program.text}));
   const Compilation generic = must(lower_program(tile, program.inputs));
   std::vector<Row> out(hosts.size());
