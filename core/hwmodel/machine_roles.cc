@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "stria/hwmodel/bus_width.h"
+
 namespace stria {
 namespace {
 
@@ -20,6 +22,10 @@ using Neighbours = std::map<std::string, std::map<std::string, double>>;
 // `backward`: by where they go to.
 Neighbours neighbours(const HardwareModel& model, bool backward) {
   Neighbours out;
+  const auto width = [&](const Bus& bus, const std::vector<UnitInstance>& ends,
+                         const std::string& unit) {
+    return bus_width(model, bus, ends, [&](const UnitInstance& end) { return end.name == unit; });
+  };
   for (const Bus& bus : model.buses) {
     std::set<std::string> sources, sinks;
     for (const UnitInstance& end : bus.sources) sources.insert(end.name);
@@ -27,7 +33,7 @@ Neighbours neighbours(const HardwareModel& model, bool backward) {
     for (const std::string& source : sources)
       for (const std::string& sink : sinks)
         (backward ? out[sink][source] : out[source][sink]) +=
-            bus.bytes_per_cycle * model.unit_cycles(bus.clock_mhz);
+            std::min(width(bus, bus.sources, source), width(bus, bus.sinks, sink));
   }
   return out;
 }

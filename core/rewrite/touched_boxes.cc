@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "stria/poly/index_forms.h"
 #include "stria/stripe/footprint.h"
 
 namespace stria::passes {
@@ -51,20 +52,22 @@ void narrow(Box& box, const Affine& form) {
 
 // The part of the box in which a point of the statement may run.
 Box running_box(const Block& statement, const Box& box) {
-  // Its own indices have the values that they start from and an offset, which no other index is
-  // named like.
+  // Its own indices have the values that they start from and an offset. No index is named like
+  // one: names begin with a letter.
   Box all = box;
   std::map<std::string, Affine> values;
   for (const Index& index : statement.idxs) {
     Affine value = index.affine.value_or(Affine());
     if (index.range > 1) {
-      const std::string offset = index.name + "'";
+      const std::string offset = "0" + index.name;
       all[offset] = {0, index.range - 1};
       value += Affine::of(offset);
     }
     values[index.name] = value;
   }
-  for (const Affine& constraint : statement.constraints) narrow(all, constraint.substitute(values));
+  for (const Affine& constraint : statement.constraints)
+    if (const Result<Affine> form = substitute_checked(constraint, values); form.ok())
+      narrow(all, *form);
   Box out;
   for (const auto& [name, range] : box) out[name] = all.at(name);
   return out;

@@ -118,7 +118,8 @@ class Vectorizer {
     // The last lanes of a row that they do not divide reach into the row behind it, where rows lie
     // close together. They write nothing there, but the rows would no longer be told apart.
     if (!aggregates && vector.range % vector.lanes != 0 && !lanes_keep_order(vector)) {
-      vector.lanes = std::gcd(vector.range, vector.lanes);
+      vector.lanes = hardware_lanes_;
+      if (!lanes_keep_order(vector)) vector.lanes = std::gcd(vector.range, vector.lanes);
       if (vector.lanes == 1) return "the last lanes of a row reach into another row";
     }
     const bool in_memory = overlaps || chosen;  // running values stay in the tensor

@@ -269,7 +269,10 @@ TEST(JoinedTensors, PointsOfUnequalPiecesRunAtOnce) {
 
 // Two views of one tensor, the first of which has `first` points that write.
 TEST(JoinedTensors, ViewsMeetWhereBothWrite) {
-  const auto refusal = [](int64_t first, const std::string& second) {
+  const auto refusal = [](int64_t first, std::string second, const std::string& outer = "i",
+                          const std::string& inner = "j:1 = i") {
+    if (outer != "i") second.replace(second.find('i'), 1, outer);
+    const std::string condition = inner == "j:1 = i" ? fmt::format("{} - j >= 0\n", first - 1) : "";
     auto program = stripe::parse({"views", fmt::format(R"(
 0: #program block [] (
     none new@0x0 R[0] fp32(40:1)
@@ -279,14 +282,13 @@ TEST(JoinedTensors, ViewsMeetWhereBothWrite) {
       out R[0] fp32(40:1)
       in A[0] fp32(20:1)
   ) {{
-    0: #kernel block [i:20] (
-        out R[i] fp32(1:1)
-        out R_0 = R[{}] fp32(1:1)
-        in A[i] fp32(1:1)
+    0: #kernel block [{2}:20] (
+        out R[{2}] fp32(1:1)
+        out R_0 = R[{0}] fp32(1:1)
+        in A[{2}] fp32(1:1)
     ) {{
-      0: block [j:1 = i] (
-          {} - j >= 0
-          out R[0] fp32(1:1)
+      0: block [{3}] (
+          {1}          out R[0] fp32(1:1)
           in A[0] fp32(1:1)
       ) {{
         0: $a = load(A)
@@ -303,7 +305,7 @@ TEST(JoinedTensors, ViewsMeetWhereBothWrite) {
   }}
 }}
 )",
-                                                       second, first - 1)});
+                                                       second, condition, outer, inner)});
     EXPECT_TRUE(program.ok()) << program.status().to_string();
     const stripe::Block& main = *program->main();
     const Refusal refusal = why_points_do_not_commute(
@@ -311,6 +313,8 @@ TEST(JoinedTensors, ViewsMeetWhereBothWrite) {
     return refusal ? refusal.reason() : "";
   };
   EXPECT_EQ(refusal(12, "i + 12"), "");
+  // Points of a statement inside are no points of an index that is named nearly like theirs.
+  EXPECT_EQ(refusal(12, "i + 12", "i'", "i:2"), "a written tensor has a second view");
   EXPECT_EQ(refusal(13, "i + 12"), "a written tensor has a second view");
   EXPECT_EQ(refusal(8, "-i + 27"), "");
   EXPECT_EQ(refusal(9, "-i + 27"), "a written tensor has a second view");

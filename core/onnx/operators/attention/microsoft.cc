@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention and MultiHeadAttention of com.microsoft.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -121,7 +122,8 @@ Result<HiddenSizes> hidden_sizes(NodeWriter& node) {
     left -= std::min(size, left + 1);
   }
   if (parts.size() != 3 || left != 0)
-    return node.error(fmt::format("its weights have {} columns", columns));
+    return node.error(fmt::format("qkv_hidden_sizes [{}] for weights of {} columns",
+                                  fmt::join(parts, ", "), columns));
   return HiddenSizes{heads, parts[0], parts[1], parts[2]};
 }
 

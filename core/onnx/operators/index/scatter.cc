@@ -5,8 +5,9 @@
 // has nothing to do with them comes out: to find the last ones takes longer than the scatter.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
-#include <unordered_set>
+#include <utility>
 
 #include "stria/onnx/operators/index/position.h"
 #include "stria/onnx/operators/shape/moves.h"
@@ -21,7 +22,7 @@ struct Rows {
   std::string positions;  // [updates]
   std::string updates;    // [updates, row]
   int64_t count, row, update_count;
-  // The row of update `u` by the elements of input 1.
+  // The row of update `u` by the elements of input 1; -1: an index is none of its axis.
   std::function<int64_t(const std::vector<int64_t>& indices, int64_t u)> row_of;
 };
 
@@ -82,13 +83,19 @@ Result<std::string> last_positions(NodeWriter& node, const Rows& rows) {
   if (n < 2) return rows.positions;
   if (node.value(1)->depends_on.empty())
     if (const auto indices = node.integers(1); indices.ok()) {
+      std::vector<std::pair<int64_t, int64_t>> updates;  // by row, then by number
+      for (int64_t u = 0; u < n; ++u) updates.emplace_back(rows.row_of(*indices, u), u);
+      std::sort(updates.begin(), updates.end());
       std::vector<int64_t> last(static_cast<size_t>(n), -1);
-      std::unordered_set<int64_t> written;
-      for (int64_t u = n; u-- > 0;) {
-        const int64_t at = rows.row_of(*indices, u);
-        if (written.insert(at).second) last[static_cast<size_t>(u)] = at;
+      bool several = false;
+      for (size_t k = 0; k < updates.size(); ++k) {
+        const auto& [row, u] = updates[k];
+        if (k + 1 < updates.size() && updates[k + 1].first == row)
+          several = true;
+        else
+          last[static_cast<size_t>(u)] = row;
       }
-      if (static_cast<int64_t>(written.size()) == n) return rows.positions;
+      if (!several) return rows.positions;
       STRIA_ASSIGN(HostTensor table, integer_table(last, {n}));
       return node.constant(std::move(table));
     }
@@ -151,6 +158,7 @@ Status scatter_elements(NodeWriter& node) {
     for (size_t d = from.size(); d-- > 0; stride *= to[d], rest /= from[d]) {
       const int64_t along = all[static_cast<size_t>(u)];
       const bool here = static_cast<int64_t>(d) == axis;
+      if (here && (along < -to[d] || along >= to[d])) return int64_t{-1};
       at += stride * (!here ? rest % from[d] : along < 0 ? along + to[d] : along);
     }
     return at;
@@ -180,6 +188,7 @@ Status scatter_nd(NodeWriter& node) {
     int64_t out = 0;
     for (size_t d = 0; d < at.dims; ++d) {
       const int64_t along = all[static_cast<size_t>(u) * at.dims + d];
+      if (along < -sizes[d] || along >= sizes[d]) return int64_t{-1};
       out = out * sizes[d] + (along < 0 ? along + sizes[d] : along);
     }
     return out;

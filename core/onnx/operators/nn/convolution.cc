@@ -220,10 +220,10 @@ static Status transposed_by(NodeWriter& node, int bias_input, const Sizes* pads)
   STRIA_ASSIGN(const int64_t group, node.integer_attribute("group", 1));
   const int64_t inputs = node.size(0, 1);
   if (group < 1 || group > inputs) return node.error(fmt::format("group is {}", group));
-  const int64_t outputs = node.size(1, 1) * group;
-  STRIA_ASSIGN(const ChannelGroups groups, channel_groups(node, inputs, outputs));
   if (node.size(1, 0) != inputs)
     return node.error(fmt::format("weights for {} channels of {}", node.size(1, 0), inputs));
+  const int64_t outputs = node.size(1, 1) * group;  // no more than the weights have elements
+  STRIA_ASSIGN(const ChannelGroups groups, channel_groups(node, inputs, outputs));
   STRIA_ASSIGN(std::vector<Window> windows, windows_of(node, of.spatial, of.kernel, pads));
   STRIA_RETURN_IF_ERROR(place_transposed(node, windows));
   const Forms y = indices("y", windows.size()), k = indices("k", windows.size());

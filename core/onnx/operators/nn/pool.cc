@@ -79,8 +79,8 @@ Result<std::string> averaged(NodeWriter& node, const Pooling& of) {
       different +=
           " * " + window_elements(window, fmt::format("index({}, {})", sum, d + of.first_axis),
                                   padding != 0);
-    else
-      same *= window.kernel;
+    else if (__builtin_mul_overflow(same, window.kernel, &same))
+      return node.error("kernel_shape: its windows have too many elements");
   }
   const std::string elements = different.empty() ? literal(static_cast<double>(same))
                                                  : fmt::format("({}{})", same, different);

@@ -93,6 +93,9 @@ Status embedded(NodeWriter& node, const Embedding& of) {
   if (node.has(of.places)) {
     // One row may stand for all.
     STRIA_ASSIGN(const std::string given, node.tensor(of.places));
+    if (node.rank(of.places) != 2)
+      return node.error(fmt::format("position_ids (input {}) of rank {}, not 2", of.places,
+                                    node.rank(of.places)));
     places = contract(node, '=', {"b", "s"}, {batch, length},
                       access(given, {node.size(of.places, 0) == 1 ? "0" : "b", "s"}));
   }
