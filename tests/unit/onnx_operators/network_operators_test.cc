@@ -54,6 +54,15 @@ TEST(OnnxPool, AveragesLeaveOutWhatIsNotThere) {
   // The second window begins on the last element and reaches two beyond the padding.
   OneNode cut = pool().set_list("strides", {3}).set("ceil_mode", 1);
   EXPECT_THAT(*cut.set("count_include_pad", 1).run(), ElementsAre(3, 4.5));
+  // Each window would have 2^90 elements.
+  const int64_t most = 0x3fffffff, half = 0x20000000;
+  EXPECT_THAT(OneNode("AveragePool", 11)
+                  .input({1, 1, 1, 1, 1}, {1})
+                  .set_list("kernel_shape", {most, most, most})
+                  .set_list("pads", {half, half, half, half, half, half})
+                  .set("count_include_pad", 1)
+                  .failure(),
+              HasSubstr("kernel_shape: its windows have too many elements"));
 }
 
 TEST(OnnxNormalization, GroupsHadScalesOfTheirOwn) {
