@@ -20,15 +20,6 @@ using Box = std::map<std::string, Interval>;
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
-int64_t saturating_add(int64_t a, int64_t b) {
-  int64_t sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return b > 0 ? kMost : kLeast;
-}
-
-// Towards the lower one of the two integers around it. `by` is above 0.
-int64_t floor_div(int64_t value, int64_t by) { return value / by - (value % by < 0 ? 1 : 0); }
-
 bool is_empty(const Box& box) {
   return std::any_of(box.begin(), box.end(), [](const auto& one) { return one.second.empty(); });
 }
@@ -101,9 +92,9 @@ std::vector<std::vector<Interval>> touched_boxes(const Block& block, const Refin
       std::vector<Interval> part = stripe::reach(*inner, view, inner->index_box(running));
       for (size_t d = 0; d < part.size() && d < ref.access.size(); ++d) {
         if (part[d].empty()) continue;
-        const Interval start = interval_of(ref.access[d], running);
-        part[d] = {saturating_add(start.lower, part[d].lower),
-                   saturating_add(start.upper, part[d].upper)};
+        Box with_part = running;
+        with_part["0"] = part[d];
+        part[d] = interval_of(ref.access[d] + Affine::of("0"), with_part);
       }
       out.push_back(std::move(part));
     }

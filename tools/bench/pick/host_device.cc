@@ -13,11 +13,11 @@ namespace {
 constexpr double kMostSeconds = 0.05;  // of a round
 constexpr int kMostRuns = 50;
 
-double now() {
+}  // namespace
+
+double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
-
-}  // namespace
 
 HostDevice open_host_device(const std::string& text) {
   const size_t at = text.rfind('@');
@@ -31,11 +31,11 @@ HostDevice open_host_device(const std::string& text) {
 
 double host_seconds(const DeviceRow& row) {
   std::vector<double> seconds;
-  const double begin = now();
-  for (int run = 0; run < kMostRuns && now() - begin < kMostSeconds; ++run) {
-    const double start = now();
+  const double begin = now_seconds();
+  for (int run = 0; run < kMostRuns && now_seconds() - begin < kMostSeconds; ++run) {
+    const double start = now_seconds();
     must(row.run().wait());
-    seconds.push_back(now() - start);
+    seconds.push_back(now_seconds() - start);
   }
   return quantile(std::move(seconds), 0.25);
 }

@@ -15,6 +15,8 @@ struct HostDevice {
   Device device;
 };
 
+double now_seconds();  // of a steady clock
+
 // "llvm_cpu@2": a selector, behind '@' the threads; all of the host's without it.
 HostDevice open_host_device(const std::string& text);
 

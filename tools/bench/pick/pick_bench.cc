@@ -7,7 +7,6 @@
 // is what the device that was picked takes over the best one, less 1; within 5% counts as right.
 // Beside the picker's choices by bounds and by model stands each device taken for all programs.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -44,10 +43,6 @@ struct Row {
   double model_seconds = 0;
 };
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 std::vector<HostDevice> hosts_of(const std::string& text) {
   std::vector<HostDevice> out;
   for (const std::string& one : split(text, ';')) out.push_back(open_host_device(one));
@@ -55,12 +50,12 @@ std::vector<HostDevice> hosts_of(const std::string& text) {
 }
 
 void predict(const HostDevice& host, const Compilation& generic, Row& row) {
-  double begin = now();
+  double begin = now_seconds();
   row.bounds = DevicePicker::by_bounds(generic, Inside::model(host.device));
-  row.bounds_seconds = now() - begin;
-  begin = now();
+  row.bounds_seconds = now_seconds() - begin;
+  begin = now_seconds();
   const auto all = DevicePicker::of_device(host.device, generic, {});
-  row.model_seconds = now() - begin;
+  row.model_seconds = now_seconds() - begin;
   if (all.ok() && !all->empty()) row.model = all->back();
 }
 
