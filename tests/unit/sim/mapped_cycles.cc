@@ -5,7 +5,7 @@
 
 #include <regex>
 
-#include "program/part_simulation.h"
+#include "report/simulation_report.h"
 #include "stria/base/file.h"
 #include "stria/builtins/evaluate.h"
 #include "stria/lower/lower.h"
@@ -34,15 +34,49 @@ stripe::Program mapped_program(const HardwareModel& model, const std::string& te
   return std::move(program).value();
 }
 
+namespace {
+
+HardwareModel model_of(const std::string& machine, const TemplateSettings& settings) {
+  const std::string hw = STRIA_SOURCE_DIR "/hwmodels/templates/" + machine + ".json";
+  auto model = load_hardware_model({hw, read_file(hw).value()}, settings);
+  EXPECT_TRUE(model.ok()) << model.status().to_string();
+  return std::move(model).value();
+}
+
+PartSimulation simulated(const HardwareModel& model, const std::string& text, const Inputs& inputs,
+                         bool chains) {
+  const stripe::Program program = mapped_program(model, text, inputs, chains);
+  auto run = simulate_part(program, *program.main(), model);
+  EXPECT_TRUE(run.ok()) << run.status().to_string();
+  return std::move(run).value();
+}
+
+double cycles_of(const PartSimulation& run) {
+  return static_cast<double>(run.machine.cycles(run.ticks()));
+}
+
+}  // namespace
+
 double mapped_cycles(const std::string& machine, const TemplateSettings& settings,
                      const std::string& text, const Inputs& inputs, bool chains) {
-  const std::string hw = STRIA_SOURCE_DIR "/hwmodels/templates/" + machine + ".json";
-  const auto model = load_hardware_model({hw, read_file(hw).value()}, settings);
-  EXPECT_TRUE(model.ok()) << model.status().to_string();
-  const stripe::Program program = mapped_program(*model, text, inputs, chains);
-  const auto run = simulate_part(program, *program.main(), *model);
-  EXPECT_TRUE(run.ok()) << run.status().to_string();
-  return static_cast<double>(run->machine.cycles(run->ticks()));
+  const HardwareModel model = model_of(machine, settings);
+  return cycles_of(simulated(model, text, inputs, chains));
+}
+
+MappedRun mapped_run(const std::string& machine, const TemplateSettings& settings,
+                     const TemplateSettings& prices, const std::string& text,
+                     const Inputs& inputs) {
+  HardwareModel model = model_of(machine, settings);
+  const HardwareModel priced = model_of(machine, prices);
+  for (MemoryUnit& memory : model.memories) {
+    const MemoryUnit* other = priced.find_memory(memory.name);
+    EXPECT_NE(other, nullptr) << memory.name;
+    memory.read_pj_per_byte = other->read_pj_per_byte;
+    memory.write_pj_per_byte = other->write_pj_per_byte;
+  }
+  const ReportedPart part{"main", simulated(model, text, inputs, true)};
+  const Energy energy = energy_of(part);
+  return {cycles_of(part.run), energy.total() - energy.leakage};
 }
 
 }  // namespace stria::sim

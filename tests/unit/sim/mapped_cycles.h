@@ -23,4 +23,15 @@ stripe::Program mapped_program(const HardwareModel& model, const std::string& te
 double mapped_cycles(const std::string& machine, const TemplateSettings& settings,
                      const std::string& text, const Inputs& inputs, bool chains = true);
 
+// What a run of #main takes.
+struct MappedRun {
+  double cycles = 0;
+  double pj = 0;  // of operations and of bytes, without leakage
+};
+
+// On the template `machine` with these parameters. A byte of a memory costs what it costs with the
+// parameters `prices`: energies of templates grow with the size of a memory.
+MappedRun mapped_run(const std::string& machine, const TemplateSettings& settings,
+                     const TemplateSettings& prices, const std::string& text, const Inputs& inputs);
+
 }  // namespace stria::sim
