@@ -12,7 +12,10 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2")
 set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
 
-find_program(STRIA_CCACHE ccache)
+# Where there is one, and $CCACHE_DISABLE does not forbid it.
+if(NOT DEFINED ENV{CCACHE_DISABLE})
+  find_program(STRIA_CCACHE ccache)
+endif()
 if(STRIA_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${STRIA_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${STRIA_CCACHE})
@@ -28,6 +31,16 @@ set(CMAKE_UNITY_BUILD_BATCH_SIZE 6)
 function(stria_alone)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
+
+# Headers of libraries are parsed once for all tests (StriaPrecompile.cmake), and for the conformance suite. Not
+# beside ccache, for which an object would then be one build folder's alone; builds with ccache see what a
+# file forgot to include.
+set(stria_precompile_default OFF)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT STRIA_CCACHE AND NOT STRIA_SANITIZE)
+  set(stria_precompile_default ON)
+endif()
+option(STRIA_PRECOMPILE "Parse headers of libraries once" ${stria_precompile_default})
+include(${CMAKE_CURRENT_LIST_DIR}/StriaPrecompile.cmake)
 
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)  # headers; core/base/fmt_library.cc is its compiled half

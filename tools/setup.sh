@@ -10,7 +10,7 @@ cd "$root"
 say() { printf '== %s\n' "$*"; }
 
 build_packages=(
-  g++ cmake ninja-build ccache binutils
+  g++ cmake ninja-build binutils
   llvm-19-dev libzstd-dev libz3-dev libxml2-dev zlib1g-dev
   libisl-dev libgmp-dev libboost-dev nlohmann-json3-dev libcli11-dev libfmt-dev libpng-dev
   libjpeg62-turbo-dev
