@@ -106,6 +106,15 @@ TEST(Moves, PadsWiderThanTheTensor) {
   EXPECT_EQ(pad("edge"), "0 0 0 0 0 0 1 2 2 2 2 2");
 }
 
+TEST(Moves, SizesBeyondSixtyFourBits) {
+  constexpr int64_t kHuge = int64_t{1} << 62;
+  EXPECT_THAT(
+      outcome(evaluate_node("Reshape", 13, {}, {counted({2}), list("S", {kHuge, kHuge, -1})})),
+      HasSubstr("has more elements than 64 bits count"));
+  EXPECT_THAT(outcome(evaluate_node("Tile", 13, {}, {counted({1, 4}), list("R", {1, kHuge})})),
+              HasSubstr("axis 1 repeats 4611686018427387904 times, which 64 bits do not count"));
+}
+
 TEST(Moves, SqueezeAndUnsqueezeAsAttributesSay) {
   const auto sizes = [](const Result<EvaluatedOutput>& made) {
     EXPECT_TRUE(made.ok()) << made.status().message();

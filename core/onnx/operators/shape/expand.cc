@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "stria/onnx/translate/operator.h"
 #include "stria/onnx/operators/shape/moves.h"
+#include "stria/onnx/translate/operator.h"
 
 namespace stria::onnx::operators {
 
@@ -45,7 +45,9 @@ Status tile(NodeWriter& node) {
   Sizes sizes = from;
   for (size_t d = 0; d < from.size(); ++d) {
     if (repeats[d] < 0) return node.error(fmt::format("axis {} repeats {} times", d, repeats[d]));
-    sizes[d] *= repeats[d];
+    if (__builtin_mul_overflow(sizes[d], repeats[d], &sizes[d]))
+      return node.error(
+          fmt::format("axis {} repeats {} times, which 64 bits do not count", d, repeats[d]));
     if (from[d] == 1)
       in[d] = "0";
     else if (repeats[d] != 1)

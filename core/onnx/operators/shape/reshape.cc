@@ -50,7 +50,9 @@ Status reshape(NodeWriter& node) {
     }
     if (sizes[d] < 0)
       return node.error(fmt::format("shape [{}] is no shape", fmt::join(sizes, ", ")));
-    rest *= sizes[d];
+    if (__builtin_mul_overflow(rest, sizes[d], &rest))
+      return node.error(
+          fmt::format("shape [{}] has more elements than 64 bits count", fmt::join(sizes, ", ")));
   }
   if (open) {
     if (rest == 0 || all % rest != 0)
