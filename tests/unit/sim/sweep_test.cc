@@ -65,7 +65,8 @@ constexpr double kFill = 1.2;
 
 class Sweep : public testing::TestWithParam<Knob> {};
 
-// What takes as long as before, or longer, may take so much more energy. A thousandth less is faster.
+// What takes as long as before, or longer, may take so much more energy. A thousandth less time is
+// faster.
 constexpr double kDearer = 1.05;
 constexpr double kFaster = 0.999;
 
