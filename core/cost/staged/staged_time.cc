@@ -238,6 +238,8 @@ double StagedKernel::whole_cycles(const BlockWork& work) const {
 const StagedKernel::TileWork& StagedKernel::work(const Tile& tile,
                                                  const std::vector<Move>& moves) const {
   TileWork& out = work_;
+  if (!out.bytes.empty() && tile == work_of_) return out;
+  work_of_ = tile;
   Tile& part = part_;
   part = tile;
   out.parts = out.rounds = 1;

@@ -241,8 +241,8 @@ class StagedKernel {
   mutable std::vector<Move> moves_;  // of the tile that was asked for last
   mutable Tile moves_of_;
   mutable KnownParts known_parts_;
-  mutable TileWork work_;
-  mutable Tile part_;
+  mutable TileWork work_;  // of the tile that was asked for last
+  mutable Tile work_of_, part_;
   mutable std::vector<Move> parts_;    // of the staging that is looked at
   mutable std::vector<double> moved_;  // bytes of its views
   mutable std::vector<Used> used_;     // likewise
