@@ -167,7 +167,7 @@ Result<onnx::Translation> Inside::translate(const onnx::Model& model, const Onnx
   onnx::TranslateOptions how;
   how.sizes = options.sizes;
   how.dims = options.dims;
-  how.evaluate = evaluate_tile;
+  how.evaluate = TileEvaluator();
   for (const auto& [name, value] : options.values)
     if (value) how.values[name] = value;
   for (const auto& [name, value] : options.at_hand)
@@ -175,7 +175,7 @@ Result<onnx::Translation> Inside::translate(const onnx::Model& model, const Onnx
   for (;;) {
     onnx::Missing missing;
     auto out = onnx::translate(model, how, &missing);
-    if (out.ok() || !missing.operators.empty() || !missing.nodes.empty()) return out;
+    if (out.ok() || missing.count() > missing.inputs_by_value.size()) return out;
     bool more = false;
     for (const std::string& name : missing.inputs_by_value) {
       const auto at = options.at_hand.find(name);

@@ -8,6 +8,25 @@
 #include "stria/hal/boundary/info.h"
 
 namespace stria {
+namespace {
+
+// All lines as one: what a device lacks is a list of lines.
+std::string joined_lines(const std::string& text) {
+  std::string out;
+  size_t begin = 0;
+  while (begin <= text.size()) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
+    const size_t first = line.find_first_not_of(' ');
+    if (first == std::string::npos) continue;
+    if (!out.empty()) out += out.back() == ':' ? " " : first > 0 ? ", " : "; ";
+    out += line.substr(first);
+  }
+  return out;
+}
+
+}  // namespace
 
 bool may_pass(StatusCode code) {
   return code == StatusCode::device_lost || code == StatusCode::out_of_memory ||
@@ -25,7 +44,8 @@ std::string what_happened(const std::string& device, RunStage stage, const Statu
   }
   switch (stage) {
     case RunStage::open: return fmt::format("{} cannot be opened: {}", device, why);
-    case RunStage::compile: return fmt::format("{} cannot take the program: {}", device, why);
+    case RunStage::compile:
+      return fmt::format("{} cannot take the program: {}", device, joined_lines(failure.message()));
     case RunStage::run: break;
   }
   return fmt::format("{} fails: {}", device, why);

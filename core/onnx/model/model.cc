@@ -54,4 +54,11 @@ const Attribute* Node::find(std::string_view attribute) const {
   return at == attributes.end() ? nullptr : &*at;
 }
 
+std::string text_of(const Node& node) {
+  if (!node.name.empty()) return fmt::format("{} '{}'", node.op_type, node.name);
+  for (const std::string& output : node.outputs)
+    if (!output.empty()) return fmt::format("{} that makes '{}'", node.op_type, output);
+  return node.op_type;
+}
+
 }  // namespace stria::onnx

@@ -148,6 +148,9 @@ struct Node {
   const Attribute* find(std::string_view attribute) const;
 };
 
+// "Conv 'conv1'": for messages.
+std::string text_of(const Node& node);
+
 struct Graph {
   std::string name;
   std::vector<Node> nodes;

@@ -7,6 +7,7 @@
 #include "stria/base/mapped_file.h"
 #include "stria/base/shown_text.h"
 #include "stria/onnx/model/graph_reader.h"
+#include "stria/onnx/model/model_check.h"
 #include "stria/onnx/model/tensor_reader.h"
 #include "stria/onnx/wire/wire_reader.h"
 
@@ -109,6 +110,7 @@ Result<Model> parse_model(std::string_view bytes, std::shared_ptr<const void> ow
   out.file = name;
   read_fields(reader, context, out);
   STRIA_RETURN_IF_ERROR(reader.status());
+  if (const Status status = check_names(out); !status.ok()) return status.with_context(shown_name(out.file));
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
 #include <set>
 
 #include "stria/base/status.h"
@@ -25,8 +26,18 @@ Status wrong(const ValueInfo& info, std::string_view text) {
   return invalid_argument("input '{}': {}", info.name, text);
 }
 
+// Sizes of dimensions that were given by name hold for all inputs that have them.
+Status check_dim(const ValueInfo& info, const Dimension& dim, size_t d, int64_t size,
+                 const std::map<std::string, int64_t>& given) {
+  const auto at = dim.parameter.empty() ? given.end() : given.find(dim.parameter);
+  if (dim.size || at == given.end() || at->second == size) return Status();
+  return wrong(info, fmt::format("dimension {} has {} elements, but {}={} is given", d, size,
+                                 dim.parameter, at->second));
+}
+
 // Whether elements of that type and these sizes are what the model says of the input.
-Status check_value(const ValueInfo& info, const HostTensor& value, ElementType element) {
+Status check_value(const ValueInfo& info, const HostTensor& value, ElementType element,
+                   const std::map<std::string, int64_t>& given) {
   if (info.type.kind != ValueType::Kind::tensor) return Status();
   const std::optional<DataType> type = tile_type_of(info.type.type);
   if (!type || (value.type() != *type && value.type() != *outside_type_of(info.type.type)) ||
@@ -38,8 +49,10 @@ Status check_value(const ValueInfo& info, const HostTensor& value, ElementType e
   if (!info.type.dims) return Status();
   const std::vector<Dimension>& dims = *info.type.dims;
   bool fits = dims.size() == value.sizes().size();
-  for (size_t d = 0; fits && d < dims.size(); ++d)
+  for (size_t d = 0; fits && d < dims.size(); ++d) {
     fits = !dims[d].size || *dims[d].size == value.sizes()[d];
+    STRIA_RETURN_IF_ERROR(check_dim(info, dims[d], d, value.sizes()[d], given));
+  }
   if (fits) return Status();
   return wrong(info, fmt::format("sizes [{}] are given, the model says {}",
                                  fmt::join(value.sizes(), ", "), text_of(dims)));
@@ -94,8 +107,9 @@ Result<std::vector<int64_t>> GraphTranslator::sizes_of(const ValueInfo& info) {
   }
   const std::vector<Dimension>& dims = *info.type.dims;
   if (given != options_.sizes.end() && given->second.size() != dims.size())
-    return wrong(info, fmt::format("{} sizes are given, the model says {}", given->second.size(),
-                                   text_of(dims)));
+    return wrong(info,
+                 fmt::format("{} {} given, the model says {}", given->second.size(),
+                             given->second.size() == 1 ? "size is" : "sizes are", text_of(dims)));
   std::vector<int64_t> sizes;
   for (size_t d = 0; d < dims.size(); ++d) {
     const Dimension& dim = dims[d];
@@ -104,6 +118,7 @@ Result<std::vector<int64_t>> GraphTranslator::sizes_of(const ValueInfo& info) {
       if (dim.size && *dim.size != given->second[d])
         return wrong(info, fmt::format("dimension {} has {} elements, the model says {}", d,
                                        given->second[d], text_of(dims)));
+      STRIA_RETURN_IF_ERROR(check_dim(info, dim, d, given->second[d], options_.dims));
       sizes.push_back(given->second[d]);
     } else if (dim.size) {
       sizes.push_back(*dim.size);
@@ -121,7 +136,8 @@ Result<std::vector<int64_t>> GraphTranslator::sizes_of(const ValueInfo& info) {
 Status GraphTranslator::add_input(const ValueInfo& info, Scope& scope) {
   if (const auto at = options_.values.find(info.name); at != options_.values.end()) {
     if (at->second.kind == Value::Kind::tensor)
-      STRIA_RETURN_IF_ERROR(check_value(info, *at->second.tensor, at->second.element));
+      STRIA_RETURN_IF_ERROR(
+          check_value(info, *at->second.tensor, at->second.element, options_.dims));
     STRIA_ASSIGN(scope.values[info.name], bound(info.name, at->second, info.type));
     return {};
   }

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cctype>
 
+#include "stria/base/shown_text.h"
 #include "stria/base/status.h"
 #include "stria/onnx/translate/operator.h"
+#include "stria/onnx/translate/opsets.h"
 #include "stria/tile/bind/bind.h"
 #include "stria/tile/syntax/parser.h"
 
@@ -17,6 +19,8 @@ namespace {
 
 // Functions and graphs inside each other.
 constexpr int kMostDepth = 64;
+// Nodes, those of functions and rounds of loops each time anew: a few calls may stand for billions.
+constexpr int64_t kMostNodes = 1000000;
 
 std::string qualified(const Node& node) {
   return (node.domain.empty() ? "ai.onnx" : node.domain) + "." + node.op_type;
@@ -45,13 +49,6 @@ void add_names(std::vector<std::string>& to, const std::vector<std::string>& nam
 
 }  // namespace
 
-std::string text_of(const Node& node) {
-  if (!node.name.empty()) return fmt::format("{} '{}'", node.op_type, node.name);
-  for (const std::string& output : node.outputs)
-    if (!output.empty()) return fmt::format("{} that makes '{}'", node.op_type, output);
-  return node.op_type;
-}
-
 const ValuePtr* Scope::find(const std::string& name) const {
   for (const Scope* scope = this; scope; scope = scope->around)
     if (const auto at = scope->values.find(name); at != scope->values.end()) return &at->second;
@@ -61,6 +58,11 @@ const ValuePtr* Scope::find(const std::string& name) const {
 GraphTranslator::GraphTranslator(const Model& model, const TranslateOptions& options,
                                  Missing& missing)
     : model_(model), options_(options), missing_(missing) {}
+
+GraphTranslator::~GraphTranslator() {
+  // Each call holds those before it: the last one goes first, so that none takes others with it.
+  while (!calls_.empty()) calls_.pop_back();
+}
 
 ValuePtr GraphTranslator::known(std::string name, std::shared_ptr<const HostTensor> elements,
                                 ElementType element) {
@@ -80,6 +82,8 @@ Result<std::shared_ptr<const HostTensor>> GraphTranslator::elements(const ValueP
   if (value->elements) return value->elements;
   if (!value->depends_on.empty() || !value->made_by) {
     add_names(missing_.inputs_by_value, value->depends_on);
+    for (const std::string& input : value->depends_on)
+      missing_.needed_by.emplace(input, node_ ? text_of(*node_) : std::string());
     told_ += value->depends_on.size();
     return unsupported("the elements of '{}' must be known; they depend on the input '{}'",
                        value->name, fmt::join(value->depends_on, "', '"));
@@ -103,9 +107,9 @@ Result<std::shared_ptr<const HostTensor>> GraphTranslator::elements(const ValueP
       arguments.push_back(std::move(elements));
       names.push_back(fmt::format("X{}", names.size()));
     }
-    STRIA_ASSIGN(std::vector<HostTensor> results,
-                 options_.evaluate(text_of_[call->function], call->function, names, arguments));
-    for (HostTensor& result : results)
+    auto results = options_.evaluate(text_of_[call->function], call->function, names, arguments);
+    if (!results.ok()) return results.status().with_context(call->node);
+    for (HostTensor& result : *results)
       call->elements.push_back(std::make_shared<const HostTensor>(std::move(result)));
   }
   value->elements = value->made_by->elements[static_cast<size_t>(value->index)];
@@ -234,6 +238,9 @@ Status GraphTranslator::finish(NodeWriter& writer, Scope& scope) {
 
 Status GraphTranslator::expand_function(const Function& function, const Node& node,
                                         const std::vector<ValuePtr>& inputs, Scope& scope) {
+  if (std::find(functions_inside_.begin(), functions_inside_.end(), &function) !=
+      functions_inside_.end())
+    return invalid_argument("{}: the function '{}' calls itself", text_of(node), function.name);
   if (depth_ >= kMostDepth)
     return invalid_argument("{}: functions are nested deeper than {}", text_of(node), kMostDepth);
   if (inputs.size() > function.inputs.size())
@@ -256,11 +263,13 @@ Status GraphTranslator::expand_function(const Function& function, const Node& no
   std::map<std::string, int64_t> opsets = function.opsets;
   if (opsets.empty()) opsets = model_.opsets;
   ++depth_;
+  functions_inside_.push_back(&function);
   const Scope* const outer = scope_;
   const auto* const outer_opsets = opsets_;
   auto translated = translate_nodes(nodes, inner, opsets);
   opsets_ = outer_opsets;
   scope_ = outer;
+  functions_inside_.pop_back();
   --depth_;
   if (!translated.ok()) return translated.status().with_context(text_of(node));
   for (size_t k = 0; k < node.outputs.size(); ++k) {
@@ -278,8 +287,12 @@ Status GraphTranslator::expand_function(const Function& function, const Node& no
   return {};
 }
 
-Status GraphTranslator::translate_node(const Node& node, Scope& scope,
-                                       const std::map<std::string, int64_t>& opsets) {
+Status GraphTranslator::translate_node(const Node& node, const std::vector<Node>& nodes,
+                                       Scope& scope, const std::map<std::string, int64_t>& opsets) {
+  if (++nodes_ > kMostNodes)
+    return make_error(StatusCode::out_of_range,
+                      "{}: with what functions and loops repeat, the model has more than {} nodes",
+                      text_of(node), kMostNodes);
   const std::string domain = domain_of(node.domain);
   std::vector<ValuePtr> inputs;
   bool usable = true;
@@ -290,52 +303,74 @@ Status GraphTranslator::translate_node(const Node& node, Scope& scope,
     }
     const ValuePtr* value = scope.find(name);
     if (!value)
-      return invalid_argument("{}: nothing before it makes its input '{}'", text_of(node), name);
+      return invalid_argument("{}: nothing before it makes its input '{}'{}", text_of(node), name,
+                              why_not_made(nodes, name));
     // What a node that is not supported makes: the nodes after it are only looked for operators.
     if (!*value) usable = false;
     inputs.push_back(*value);
   }
+  const auto nothing_made = [&] {
+    for (const std::string& name : node.outputs)
+      if (!name.empty()) scope.values.emplace(name, nullptr);
+    return Status();
+  };
   for (const Function& function : model_.functions)
     if (function.name == node.op_type && domain_of(function.domain) == domain &&
-        function.overload == node.overload && usable)
-      return expand_function(function, node, inputs, scope);
+        function.overload == node.overload)
+      return usable ? expand_function(function, node, inputs, scope) : nothing_made();
   const auto version = opsets.find(domain);
   const Operator* const found = find_operator(domain, node.op_type);
-  if (!found || version == opsets.end()) {
-    std::string text = fmt::format("{} (opset {}), {}", qualified(node),
-                                   version == opsets.end() ? 0 : version->second, text_of(node));
-    add_names(missing_.operators, {text});
+  const StandardOperator* const standard = find_standard_operator(domain, node.op_type);
+  const bool later = version != opsets.end() && standard && version->second < standard->first;
+  if (!found || version == opsets.end() || later) {
+    const std::string opset =
+        version == opsets.end() ? "the model names no opset of its domain"
+        : later ? fmt::format("opset {}, it came in {}", version->second, standard->first)
+                : fmt::format("opset {}", version->second);
+    add_names(missing_.operators,
+              {fmt::format("{} ({}), {}", qualified(node), opset, text_of(node))});
     ++told_;
     usable = false;
   }
   if (usable && moves_strings(node, inputs))
     return move_strings(*found, node, std::move(inputs), version->second, scope);
-  if (usable) {
-    NodeWriter writer(*this, node, version->second, inputs);
-    scope_ = &scope;
-    STRIA_RETURN_IF_ERROR(found->translate(writer));
-    return finish(writer, scope);
-  }
-  for (const std::string& name : node.outputs)
-    if (!name.empty()) scope.values.emplace(name, nullptr);
-  return {};
+  if (!usable) return nothing_made();
+  NodeWriter writer(*this, node, version->second, inputs);
+  scope_ = &scope;
+  STRIA_RETURN_IF_ERROR(found->translate(writer));
+  return finish(writer, scope);
+}
+
+// Why nothing before a node makes that name: in `nodes`, of which it is one.
+std::string GraphTranslator::why_not_made(const std::vector<Node>& nodes, const std::string& name) {
+  for (const Node& node : nodes)
+    if (std::find(node.outputs.begin(), node.outputs.end(), name) != node.outputs.end())
+      return fmt::format(" ({} makes it: the nodes are out of order, or a cycle)", text_of(node));
+  return "";
 }
 
 Result<std::vector<ValuePtr>> GraphTranslator::translate_nodes(
     const std::vector<Node>& nodes, Scope& scope, const std::map<std::string, int64_t>& opsets) {
   std::optional<Status> failure;
+  const Node* const around = node_;
   for (const Node& node : nodes) {
     opsets_ = &opsets;
+    node_ = &node;
     const size_t told = told_;
-    if (Status status = translate_node(node, scope, opsets); !status.ok()) {
-      // All operators that are missing are told at once; other mistakes end it.
-      if (status.code() != StatusCode::unsupported) return status;
+    if (Status status = translate_node(node, nodes, scope, opsets); !status.ok()) {
+      // All that is missing or wrong is told at once, each node of the model's graph once.
+      const bool wrong = status.code() == StatusCode::invalid_argument;
+      if (status.code() != StatusCode::unsupported && (depth_ > 0 || !wrong)) return status;
       if (!failure) failure = status;
-      if (depth_ == 0 && told == told_) missing_.nodes.push_back(status.message());
+      if (wrong)
+        missing_.mistakes.push_back(status.message());
+      else if (depth_ == 0 && told == told_)
+        missing_.nodes.push_back(status.message());
       for (const std::string& name : node.outputs)
         if (!name.empty()) scope.values.emplace(name, nullptr);
     }
   }
+  node_ = around;
   if (failure) return *failure;
   return std::vector<ValuePtr>();
 }
@@ -374,15 +409,27 @@ Result<std::vector<ValuePtr>> GraphTranslator::translate_graph(
 
 Result<Translation> GraphTranslator::translate() {
   Scope scope;
+  for (std::string& text : wrong_opsets(model_.opsets)) missing_.operators.push_back(text);
   STRIA_RETURN_IF_ERROR(add_inputs(scope));
   STRIA_RETURN_IF_ERROR(add_initializers(model_.graph, scope));
   const Status status = translate_nodes(model_.graph.nodes, scope, model_.opsets).status();
-  if (!status.ok() && status.code() != StatusCode::unsupported) return status;
+  const auto in_file = [&](const Status& of) {
+    return model_.file.empty() ? of : of.with_context(shown_name(model_.file));
+  };
+  const bool wrong = !missing_.mistakes.empty();
+  if (!status.ok() && status.code() != StatusCode::unsupported && (!wrong || missing_.count() == 1))
+    return in_file(status);
   // Operators that are missing inside a graph fail its node, too: all is told at once.
   if (const std::string text = missing_.text(); !text.empty())
-    return unsupported("'{}' cannot be translated:\n{}", model_.file, text);
-  STRIA_RETURN_IF_ERROR(status);
-  return main_function(model_.graph, scope);
+    return make_error(wrong ? StatusCode::invalid_argument : StatusCode::unsupported,
+                      "'{}' cannot be translated:\n{}", model_.file, text);
+  if (!status.ok()) return in_file(status);
+  auto out = main_function(model_.graph, scope);
+  return out.ok() ? std::move(out) : Result<Translation>(in_file(out.status()));
+}
+
+size_t Missing::count() const {
+  return mistakes.size() + operators.size() + nodes.size() + inputs_by_value.size();
 }
 
 std::string Missing::text() const {
@@ -394,9 +441,17 @@ std::string Missing::text() const {
     for (size_t i = 0; i < items.size() && i < kMost; ++i) out += "\n  " + items[i];
     if (items.size() > kMost) out += fmt::format("\n  and {} more", items.size() - kMost);
   };
+  list("what is wrong", mistakes);
   list("operators that are not supported", operators);
   list("what operators do not support", nodes);
-  list("inputs whose elements must be known: bind them by value", inputs_by_value);
+  std::vector<std::string> inputs;
+  for (const std::string& name : inputs_by_value) {
+    const auto at = needed_by.find(name);
+    inputs.push_back(at == needed_by.end() || at->second.empty()
+                         ? name
+                         : fmt::format("{}, by {}", name, at->second));
+  }
+  list("inputs whose elements must be known: bind them by value", inputs);
   return out;
 }
 

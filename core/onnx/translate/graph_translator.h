@@ -33,6 +33,9 @@ struct Scope {
 class GraphTranslator {
  public:
   GraphTranslator(const Model& model, const TranslateOptions& options, Missing& missing);
+  ~GraphTranslator();
+  GraphTranslator(const GraphTranslator&) = delete;
+  GraphTranslator& operator=(const GraphTranslator&) = delete;
 
   // The whole model.
   Result<Translation> translate();
@@ -62,8 +65,10 @@ class GraphTranslator {
   friend class NodeWriter;
   Result<std::vector<ValuePtr>> translate_nodes(const std::vector<Node>& nodes, Scope& scope,
                                                 const std::map<std::string, int64_t>& opsets);
-  Status translate_node(const Node& node, Scope& scope,
+  // `nodes`: those of its graph or function.
+  Status translate_node(const Node& node, const std::vector<Node>& nodes, Scope& scope,
                         const std::map<std::string, int64_t>& opsets);
+  static std::string why_not_made(const std::vector<Node>& nodes, const std::string& name);
   Status expand_function(const Function& function, const Node& node,
                          const std::vector<ValuePtr>& inputs, Scope& scope);
   Status finish(NodeWriter& writer, Scope& scope);
@@ -99,9 +104,12 @@ class GraphTranslator {
   const Model& model_;
   const TranslateOptions& options_;
   Missing& missing_;
-  size_t told_ = 0;  // how often something was added to it, or was there already
+  size_t told_ = 0;             // how often something was added to it, or was there already
+  int64_t nodes_ = 0;           // that were translated
+  const Node* node_ = nullptr;  // that is translated, the innermost one
   const Scope* scope_ = nullptr;
   const std::map<std::string, int64_t>* opsets_ = nullptr;  // of the nodes that are translated
+  std::vector<const Function*> functions_inside_;  // that are expanded, the innermost one last
   int depth_ = 0;                                  // of functions and graphs inside each other
   std::map<std::string, MadeFunction> functions_;  // by types of parameters and body
   std::vector<std::pair<std::string, std::string>> texts_;  // name and text, in order
@@ -115,7 +123,5 @@ class GraphTranslator {
 // Nodes of a function with what a call of it gives in the place of attributes that refer to it.
 std::vector<Node> with_attributes(const std::vector<Node>& nodes,
                                   const std::map<std::string, Attribute>& given);
-// "Conv 'conv1'": for messages.
-std::string text_of(const Node& node);
 
 }  // namespace stria::onnx

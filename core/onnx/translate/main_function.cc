@@ -73,6 +73,12 @@ Result<Translation> GraphTranslator::main_function(const Graph& graph, const Sco
   for (const ValueInfo& info : graph.outputs) {
     const ValuePtr* value = scope.find(info.name);
     if (!value || !*value) return invalid_argument("nothing makes the output '{}'", info.name);
+    const ElementType is =
+        (*value)->kind == Value::Kind::tensor ? element_of(**value) : info.type.type;
+    if (info.type.kind == ValueType::Kind::tensor && info.type.type != ElementType::undefined &&
+        info.type.type != is)
+      return invalid_argument("the output '{}' has elements of type {}, the model says {}",
+                              info.name, name_of(is), name_of(info.type.type));
     outputs.emplace_back(info.name, *value);
     open.push_back(*value);
   }

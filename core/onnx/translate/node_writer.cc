@@ -79,11 +79,21 @@ Result<std::shared_ptr<const HostTensor>> NodeWriter::known(int i) {
 Result<std::vector<int64_t>> NodeWriter::integers(int i) {
   STRIA_ASSIGN(const std::shared_ptr<const HostTensor> tensor, known(i));
   const DataType type = tensor->type();
-  if (!is_integer(type) && type != DataType::boolean)
+  // Such inputs of the oldest operators have the type of the data.
+  const bool whole_floats = is_float(type) && version() < 6;
+  if (!is_integer(type) && type != DataType::boolean && !whole_floats)
     return error(
         fmt::format("input {} ('{}') has type {}, not integers", i, value(i)->name, name_of(type)));
   std::vector<int64_t> out(static_cast<size_t>(tensor->element_count()));
   for (size_t e = 0; e < out.size(); ++e) {
+    if (whole_floats) {
+      const double number = load_scalar(type, tensor->data(), static_cast<int64_t>(e)).to_double();
+      if (!(std::abs(number) < 1e15) || number != std::floor(number))
+        return error(fmt::format("element {} of input {} ('{}') is {}, no whole number", e, i,
+                                 value(i)->name, number));
+      out[e] = static_cast<int64_t>(number);
+      continue;
+    }
     out[e] = load_scalar(type, tensor->data(), static_cast<int64_t>(e)).i;
   }
   return out;

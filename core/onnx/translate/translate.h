@@ -97,14 +97,20 @@ struct Translation {
 
 // What kept a model from being translated: all of it at once.
 struct Missing {
+  std::vector<std::string> mistakes;         // "Conv 'c': weights for 5 channels a group of 3"
   std::vector<std::string> operators;        // "ai.onnx.Foo (opset 17), node 'x'"
   std::vector<std::string> nodes;            // what operators do not support
   std::vector<std::string> inputs_by_value;  // inputs of the graph whose elements must be known
+  // Of these inputs, the node that first needs them; inputs that no tensor can be have none.
+  std::map<std::string, std::string> needed_by;
+  size_t count() const;      // of all
   std::string text() const;  // for people, in lines; "" if nothing is missing
 };
 
 // unsupported: operators, types or what must be known; `missing` (may be null) lists it then.
-// invalid_argument: the model is wrong, or sizes do not fit; the message names node and operator.
+// invalid_argument: the model is wrong, or sizes do not fit; the message names node and operator,
+// and of several mistakes `missing` lists all. out_of_range: functions and loops repeat nodes
+// without end, or the elements that sizes depend on take too long to compute.
 Result<Translation> translate(const Model& model, const TranslateOptions& options,
                               Missing* missing = nullptr);
 

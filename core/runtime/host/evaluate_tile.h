@@ -11,7 +11,27 @@
 
 namespace stria {
 
-// The results of `function` of the Tile `text` for `inputs`, which are its parameters `names`.
+// Evaluates the functions that one program is made with. Each is read and lowered once: a name
+// stands for one text and one set of types. Copies share what they know, and the limits. Not
+// thread-safe.
+class TileEvaluator {
+ public:
+  TileEvaluator();
+
+  // The results of `function` of the Tile `text` for `inputs`, which are its parameters `names`.
+  // out_of_range: its results are larger than 1 GiB, or all functions together have more than
+  // 10^11 points, which would take the interpreter minutes.
+  Result<std::vector<HostTensor>> operator()(
+      const std::string& text, const std::string& function, const std::vector<std::string>& names,
+      const std::vector<std::shared_ptr<const HostTensor>>& inputs) const;
+
+ private:
+  struct Lowered;
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+// The same for one function.
 Result<std::vector<HostTensor>> evaluate_tile(
     const std::string& text, const std::string& function, const std::vector<std::string>& names,
     const std::vector<std::shared_ptr<const HostTensor>>& inputs);

@@ -114,7 +114,8 @@ TEST(Control, LoopOfNoRoundsCollectsNothing) {
 TEST(Control, LoopHasALimit) {
   const Result<Translation> made = translated(loop(int64_t{1} << 40));
   ASSERT_FALSE(made.ok());
-  EXPECT_THAT(std::string(made.status().message()), HasSubstr("more than 10000 rounds"));
+  EXPECT_THAT(std::string(made.status().message()),
+              HasSubstr("a loop of 1099511627776 rounds, which is more than 10000"));
 }
 
 TEST(Sequences, PlacesAndWhatIsNotThere) {

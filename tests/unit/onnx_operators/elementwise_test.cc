@@ -8,6 +8,7 @@
 #include <random>
 
 #include "evaluate_node.h"
+#include "one_node.h"
 
 namespace stria::onnx {
 namespace {
@@ -48,6 +49,13 @@ TEST(Elementwise, ShiftsByMoreThanTheWidth) {
   EXPECT_THAT(result(evaluate_node("BitShift", 28, {text("direction", "LEFT")}, {x, y})),
               ElementsAre(-10, 10, 0, 0, 0));
   EXPECT_THAT(message(evaluate_node("BitShift", 28, {}, {x, y})), HasSubstr("LEFT or RIGHT"));
+}
+
+TEST(Elementwise, ShrinkOfNaNIsNothing) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  OneNode shrink("Shrink", 9);
+  shrink.input({4}, {-2, 0.25, nan, 3}).set_float("lambd", 0.5F).set_float("bias", 1);
+  EXPECT_THAT(*shrink.run(), ElementsAre(-1, 0, 0, 2));
 }
 
 TEST(Elementwise, ErrorFunction) {
@@ -118,6 +126,18 @@ TEST(Quantize, TellsWhatDoesNotFit) {
 }
 
 // Elements in the middle of two integers, and next to it, by scales with all digits.
+TEST(Quantize, BlocksOfOneDimension) {
+  OneNode node("DequantizeLinear", 21);
+  node.input({5}, {0, 1, 2, 3, 4}, DataType::i8).input({3}, {1, 10, 100});
+  EXPECT_THAT(*node.set("axis", int64_t{0}).set("block_size", 2).run(),
+              ElementsAre(0, 1, 20, 30, 400));
+}
+
+TEST(Quantize, TheRangeOfNothingIsZero) {
+  OneNode node("DynamicQuantizeLinear", 11);
+  EXPECT_THAT(*node.input({0}, {}).run(3), ElementsAre(1, 0));
+}
+
 TEST(Quantize, RoundsAsAQuotientThatIsCorrectlyRounded) {
   std::mt19937 random(1);
   std::uniform_real_distribution<float> any(0.001F, 3);

@@ -73,6 +73,32 @@ TEST(Moves, SliceBackwardsToTheBeginning) {
   EXPECT_THAT(slice(0, 1, 1, 1), HasSubstr("axis 1"));
 }
 
+TEST(Moves, SliceBackwardsOfNothingIsNothing) {
+  const double end = static_cast<double>(std::numeric_limits<int64_t>::min());
+  for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{0}, std::vector<int64_t>{0, 2}}) {
+    OneNode slice("Slice", 13);
+    slice.input(sizes, {}).input({1}, {-1}, DataType::i64).input({1}, {end}, DataType::i64);
+    slice.input({1}, {0}, DataType::i64).input({1}, {-1}, DataType::i64);
+    const auto out = slice.run();
+    ASSERT_TRUE(out.ok()) << out.status().message();
+    EXPECT_EQ(slice.sizes(), sizes);
+  }
+}
+
+// What is a list of integers later had the type of the data.
+TEST(Moves, NumbersOfTheOldestVersions) {
+  OneNode tile("Tile", 1);
+  tile.input({2}, {1, 2}).input({1}, {3}).input({1}, {0});
+  EXPECT_THAT(*tile.run(), ElementsAre(1, 2, 1, 2, 1, 2));
+  OneNode split("Split", 1);
+  split.input({3}, {1, 2, 3}).input({2}, {1, 2});
+  EXPECT_THAT(*split.run(2), ElementsAre(1, 2, 3));
+  EXPECT_THAT(OneNode("Tile", 1).input({1}, {1}).input({1}, {1.5}).input({1}, {0}).failure(),
+              HasSubstr("is 1.5, no whole number"));
+  EXPECT_THAT(OneNode("Tile", 13).input({1}, {1}).input({1}, {2}).failure(),
+              HasSubstr("has type fp32, not integers"));
+}
+
 TEST(Moves, SplitAsAttributesSay) {
   const auto split = [](std::vector<int64_t> parts) {
     return outcome(evaluate_node("Split", 11,
@@ -211,6 +237,36 @@ TEST(Image, UpsampleAndResizeOfOldVersions) {
 
 // No case of the standard has it. Bins overlap where they do not come out even, and are 0 where
 // they lie beside the image.
+TEST(Image, NearestOfOpsetTenGoesUpWhereAnAxisShrinks) {
+  const auto resize = [](double scale) {
+    OneNode out("Resize", 10);
+    return out.input({4}, {1, 2, 3, 4}).input({1}, {scale});
+  };
+  EXPECT_THAT(*resize(0.6).run(), ElementsAre(1, 3));
+  EXPECT_THAT(*resize(0.75).run(), ElementsAre(1, 3, 4));
+  EXPECT_THAT(*resize(1.5).run(), ElementsAre(1, 1, 2, 3, 3, 4));
+}
+
+TEST(Image, UpsampleOfTheFirstVersion) {
+  OneNode upsample("Upsample", 1);
+  upsample.input({1, 1, 1, 2}, {1, 2}).set_float("height_scale", 2).set_float("width_scale", 2);
+  EXPECT_THAT(*upsample.run(), ElementsAre(1, 1, 2, 2, 1, 1, 2, 2));
+}
+
+// A point far outside: each tap is the element at the border.
+TEST(Image, CubicTapsBeyondABorder) {
+  OneNode sample("GridSample", 20);
+  sample.input({1, 1, 1, 3}, {1, 2, 4}).input({1, 1, 2, 2}, {-4, 0, 1.2, 0});
+  sample.set("mode", "cubic").set("padding_mode", "border").set("align_corners", 1);
+  const std::vector<double> out = *sample.run();
+  EXPECT_NEAR(out[0], 1, 1e-6);
+  // At 2.2 of 0, 1, 2 the taps are 1, 2, 2 and 2.
+  const auto weight = [](double d) {
+    return d <= 1 ? (1.25 * d - 2.25) * d * d + 1 : ((-0.75 * d + 3.75) * d - 6) * d + 3;
+  };
+  EXPECT_NEAR(out[1], 2 * weight(1.2) + 4 * (weight(0.2) + weight(0.8) + weight(1.8)), 1e-5);
+}
+
 TEST(Image, MaxRoiPool) {
   const std::vector<float> rois = {0, 0, 0, 2, 1, 0, 5, 5, 7, 7};
   EXPECT_EQ(outcome(evaluate_node(

@@ -65,6 +65,15 @@ TEST(OnnxPool, AveragesLeaveOutWhatIsNotThere) {
               HasSubstr("kernel_shape: its windows have too many elements"));
 }
 
+TEST(OnnxPool, TheNormOfTheFirstVersionIsAFloat) {
+  const auto pool = [](float p) {
+    OneNode out("GlobalLpPool", 1);
+    return out.input({1, 1, 2}, {3, 4}).set_float("p", p);
+  };
+  EXPECT_THAT(*pool(2).run(), ElementsAre(5));
+  EXPECT_THAT(pool(2.5).failure(), HasSubstr("p is 2.5"));
+}
+
 TEST(OnnxNormalization, GroupsHadScalesOfTheirOwn) {
   OneNode groups("GroupNormalization", 18);
   groups.input({1, 4, 1}, {-1, 1, -5, 5}).input({2}, {1, 10}).input({2}, {0, 1});

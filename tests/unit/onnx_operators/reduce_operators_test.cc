@@ -51,6 +51,20 @@ TEST(OnnxReduce, LogSumExpOfInfinities) {
   EXPECT_THAT(*all.run(), ElementsAre(-INFINITY, INFINITY));
 }
 
+TEST(OnnxReduce, ExtremesOfNoIntegersAreTheirLimits) {
+  const auto extreme = [](const char* name, DataType type) {
+    OneNode node(name, 20);
+    return *node.input({0, 2}, {}, type).input({1}, {0}, DataType::i64).run();
+  };
+  EXPECT_THAT(extreme("ReduceMax", DataType::i8), ElementsAre(-128, -128));
+  EXPECT_THAT(extreme("ReduceMin", DataType::i8), ElementsAre(127, 127));
+  EXPECT_THAT(extreme("ReduceMax", DataType::u8), ElementsAre(0, 0));
+  EXPECT_THAT(extreme("ReduceMin", DataType::u8), ElementsAre(255, 255));
+  const double most = std::ldexp(1.0, 63);
+  EXPECT_THAT(extreme("ReduceMax", DataType::i64), ElementsAre(-most, -most));
+  EXPECT_THAT(extreme("ReduceMin", DataType::u64), ElementsAre(2 * most, 2 * most));
+}
+
 TEST(OnnxReduce, WrongAxes) {
   EXPECT_THAT(OneNode("ReduceSum", 11).input({2, 3}, {}).set_list("axes", {2}).failure(),
               HasSubstr("axis 2 of a tensor of rank 2"));

@@ -5,9 +5,11 @@
 #include <map>
 #include <memory>
 
+#include "inputs/called_nodes.h"
 #include "message.h"
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
+#include "stria/runtime/inside.h"
 #include "stria/runtime/onnx_model.h"
 #include "stria/tensor_io/numbers.h"
 #include "stria/type/tensor_shape.h"
@@ -201,11 +203,17 @@ Outcome read_onnx(const std::string& path, GivenInputs& given, Wanted wanted, Pr
       tensors[input.name] = std::move(tensor);
     }
   }
-  if (!missing.empty())
+  if (!missing.empty()) {
+    // Whoever goes to make the inputs wants to know of what no input mends.
+    const std::vector<std::string> unknown = unknown_operators(Inside::model(model));
     return Outcome(
         ExitCode::program,
-        invalid_argument("'{}' needs {} for its inputs:\n  {}", model.name(),
-                         wanted == Wanted::values ? "values" : "sizes", join(missing, "\n  ")));
+        invalid_argument("'{}' needs {} for its inputs:\n  {}{}", model.name(),
+                         wanted == Wanted::values ? "values" : "sizes", join(missing, "\n  "),
+                         unknown.empty() ? ""
+                                         : "\nand has operators that are not supported:\n  " +
+                                               join(unknown, "\n  ")));
+  }
   STRIA_OR_FAIL(program, ExitCode::program, model.program(options));
   options.at_hand.clear();
   for (const std::string& note : program.notes()) print_message(note);

@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <set>
 
+#include "inputs/called_nodes.h"
 #include "inputs/onnx_inputs.h"
 #include "stria/base/shown_text.h"
 #include "stria/onnx/translate/element_types.h"
-#include "stria/onnx/translate/operator.h"
 #include "stria/onnx/translate/translate.h"
 #include "stria/runtime/compilation.h"
 #include "stria/runtime/host/evaluate_tile.h"
@@ -22,41 +22,13 @@
 namespace stria::command {
 namespace {
 
-// "" is the standard's.
-std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
-
-std::string qualified(const onnx::Node& node) {
-  const std::string domain = domain_of(node.domain);
-  return domain.empty() ? node.op_type : domain + "." + node.op_type;
-}
-
-bool is_known(const onnx::Model& model, const onnx::Node& node) {
-  const std::string domain = domain_of(node.domain);
-  for (const onnx::Function& function : model.functions)
-    if (function.name == node.op_type && domain_of(function.domain) == domain) return true;
-  return onnx::find_operator(domain, node.op_type) != nullptr;
-}
-
-// The node and those in its graphs.
-template <typename Visit>
-void visit(const onnx::Node& node, const Visit& each) {
-  each(node);
-  const auto visit_graph = [&](const onnx::Graph& graph) {
-    for (const onnx::Node& inner : graph.nodes) visit(inner, each);
-  };
-  for (const onnx::Attribute& attribute : node.attributes) {
-    if (attribute.g) visit_graph(*attribute.g);
-    for (const auto& graph : attribute.graphs) visit_graph(*graph);
-  }
-}
-
 // Of tensors in attributes, and of initialisers of graphs inside the node.
 int64_t bytes_inside(const onnx::Node& node) {
   size_t bytes = 0;
   const auto add_graph = [&](const onnx::Graph& graph) {
     for (const auto& data : graph.initializers) bytes += data->bytes.size();
   };
-  visit(node, [&](const onnx::Node& each) {
+  visit_nodes(node, [&](const onnx::Node& each) {
     for (const onnx::Attribute& attribute : each.attributes) {
       if (attribute.t) bytes += attribute.t->bytes.size();
       if (attribute.g) add_graph(*attribute.g);
@@ -231,31 +203,6 @@ void add_sizes(const onnx::Model& model, const OnnxOptions& options, ModelSummar
   if (auto main = read_main(*made, out.file); main.ok()) add_operations(*main, model, tile_of, out);
 }
 
-// ---- what the file says by itself
-
-void add_operators(const onnx::Model& model, ModelSummary& out) {
-  std::map<std::string, std::vector<std::string>> unknown;
-  const auto count = [&](const onnx::Node& node) {
-    ++out.operators[qualified(node)];
-    if (!is_known(model, node))
-      unknown[qualified(node)].push_back(
-          "'" +
-          shown_name(node.name.empty() && !node.outputs.empty() ? node.outputs[0] : node.name) +
-          "'");
-  };
-  for (const onnx::Node& node : model.graph.nodes) visit(node, count);
-  for (const onnx::Function& function : model.functions)
-    for (const onnx::Node& node : function.nodes) visit(node, count);
-  constexpr size_t kShown = 3;
-  for (auto& [name, nodes] : unknown) {
-    const size_t more = nodes.size() > kShown ? nodes.size() - kShown : 0;
-    nodes.resize(nodes.size() - more);
-    out.unknown_operators.push_back(fmt::format("{}: {}{}", shown_name(name),
-                                                fmt::join(nodes, ", "),
-                                                more > 0 ? fmt::format(" and {} more", more) : ""));
-  }
-}
-
 }  // namespace
 
 std::string SummaryValue::text() const {
@@ -304,7 +251,8 @@ ModelSummary summary_of(const OnnxModel& model, const std::string& file,
       if (!name.empty()) shown.results.push_back(said_of(name));
     out.nodes.push_back(std::move(shown));
   }
-  add_operators(from, out);
+  visit_called_nodes(from, [&](const onnx::Node& node) { ++out.operators[qualified(node)]; });
+  out.unknown_operators = unknown_operators(from);
   for (const OnnxInput& input : out.inputs)
     if (input.type && !input.has_default && !sizes_of(input, options))
       out.open.push_back(input.text());

@@ -7,26 +7,15 @@
 #include <utility>
 
 #include "stria/onnx/translate/operator.h"
+#include "stria/onnx/translate/opsets.h"
 
 namespace stria::command {
 namespace {
 
-struct StandardOperator {
-  const char* domain;
-  const char* name;
-  const char* versions;
-};
-
-constexpr StandardOperator kStandard[] = {
-#define STRIA_ONNX_STANDARD(domain, name, versions) {domain, #name, versions},
-#include "show/standard_operators.def"
-#undef STRIA_ONNX_STANDARD
-};
-
 constexpr const char* kHead = R"(# ONNX operators
 
 Made from the operators of `core/onnx/operators` and the list of the standard's in
-`tools/stria/show/standard_operators.def`: `tools/golden_update.sh docs` writes this page, and
+`core/onnx/operators/standard_operators.def`: `tools/golden_update.sh docs` writes this page, and
 `stria ops` prints the same. The versions are those of the domain in which an operator came or
 changed. What a model uses that is not here, or in a way that an operator does not support, is told
 by `stria show model.onnx`, all at once.
@@ -42,7 +31,7 @@ std::vector<OperatorRow> operator_rows() {
     out.name = name;
     return out;
   };
-  for (const StandardOperator& each : kStandard)
+  for (const onnx::StandardOperator& each : onnx::standard_operators())
     row(each.domain, each.name).versions = each.versions;
   for (const onnx::Operator& each : onnx::all_operators())
     row(each.domain, each.name).supported = true;

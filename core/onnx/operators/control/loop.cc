@@ -2,10 +2,12 @@
 // Loop and SequenceMap: their graphs once for each round, one behind the other.
 #include <fmt/format.h>
 
-#include "stria/onnx/translate/operator.h"
+#include <string>
+
 #include "stria/onnx/operators/sequence/sequence_value.h"
 #include "stria/onnx/operators/shape/moves.h"
 #include "stria/onnx/translate/graph_translator.h"
+#include "stria/onnx/translate/operator.h"
 
 namespace stria::onnx::operators {
 namespace {
@@ -66,7 +68,9 @@ Status loop(NodeWriter& node) {
       if (!goes_on) break;
     }
     if (round >= kMostRounds)
-      return node.not_supported(fmt::format("a loop of more than {} rounds", kMostRounds));
+      return node.not_supported(fmt::format("a loop of {} rounds, which is more than {}",
+                                            rounds ? std::to_string(*rounds) : "no known number of",
+                                            kMostRounds));
     STRIA_ASSIGN(HostTensor number, integer_table({round}, {}));
     std::vector<ValuePtr> inputs = {node.graph().known("round", std::move(number)), condition};
     if (!condition) {

@@ -91,7 +91,7 @@ Status shrink(NodeWriter& node) {
   STRIA_ASSIGN(const float lambda, node.float_attribute("lambd", 0.5F));
   STRIA_ASSIGN(const float bias, node.float_attribute("bias", 0.0F));
   const std::string shrunk =
-      fmt::format("{0} < {1} ? {0} + {2} : {0} > {3} ? {0} - {2} : 0.0 * {0}", x, number(-lambda),
+      fmt::format("{0} < {1} ? {0} + {2} : {0} > {3} ? {0} - {2} : 0.0", x, number(-lambda),
                   number(bias), number(lambda));
   return node.result(0, stria::onnx::cast(shrunk, node.type(0).type));
 }

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "stria/onnx/translate/operator.h"
 #include "stria/onnx/operators/shape/moves.h"
+#include "stria/onnx/translate/operator.h"
 
 namespace stria::onnx::operators {
 namespace {
@@ -60,7 +60,10 @@ Result<Taps> taps_along(NodeWriter& node, const Sampling& how, const std::string
     at = node.let(padded_coordinate(how, whole, size));
     if (how.padding == "reflection") at = node.let(fmt::format("floor({})", at));
   } else {
-    const std::string inside = node.let(padded_coordinate(how, x, size));
+    // At a border cubic taps are held one by one, as the frameworks do that export them; the
+    // standard's reference moves the point to the border first.
+    const bool tap_by_tap = how.mode == "cubic" && how.padding == "border";
+    const std::string inside = tap_by_tap ? x : node.let(padded_coordinate(how, x, size));
     std::vector<double> steps;
     if (how.mode == "linear")
       steps = {0, 1};

@@ -9,8 +9,8 @@
 #include <cmath>
 
 #include "stria/onnx/operators/image/resize_taps.h"
-#include "stria/onnx/translate/operator.h"
 #include "stria/onnx/operators/shape/moves.h"
+#include "stria/onnx/translate/operator.h"
 #include "stria/type/scalar.h"
 
 namespace stria::onnx::operators {
@@ -238,7 +238,8 @@ Status resize(NodeWriter& node) {
   STRIA_ASSIGN(mode.mode, node.string_attribute("mode", "nearest"));
   if (node.version() < 11) {
     mode.coordinates = "asymmetric";
-    mode.nearest = "floor";
+    // What the tests of that version and its runtimes do: the standard's text does not say.
+    mode.nearest_by_scale = true;
     STRIA_ASSIGN(const std::vector<double> scales, known_numbers(node, 1));
     STRIA_ASSIGN(const Resized resized, by_scales(node, all_axes(node), scales, {}));
     return resize_by(node, resized, mode, 0);
@@ -292,7 +293,12 @@ Status upsample(NodeWriter& node) {
   mode.nearest = "floor";
   STRIA_ASSIGN(mode.mode, node.string_attribute("mode", "nearest"));
   std::vector<double> scales;
-  if (node.version() < 9) {
+  if (node.version() < 7) {
+    if (mode.mode == "bilinear") mode.mode = "linear";
+    STRIA_ASSIGN(const float height, node.float_attribute("height_scale", 0));
+    STRIA_ASSIGN(const float width, node.float_attribute("width_scale", 0));
+    scales = {1, 1, static_cast<double>(height), static_cast<double>(width)};
+  } else if (node.version() < 9) {
     STRIA_ASSIGN(const std::vector<float> written, node.floats_attribute("scales"));
     scales.assign(written.begin(), written.end());
   } else {

@@ -84,7 +84,9 @@ Result<ResizeTaps> resize_taps(const NodeWriter& node, const ResizeMode& mode,
     out.any_outside = out.any_outside || out.outside.back();
     if (*source != static_cast<double>(o)) out.copies = false;
     if (is_nearest) {
-      const auto nearest = nearest_of(mode.nearest, *source);
+      const auto nearest = mode.nearest_by_scale
+                               ? nearest_of(axis.scale < 1 ? "ceil" : "floor", *source)
+                               : nearest_of(mode.nearest, *source);
       if (!nearest) return node.error(fmt::format("nearest_mode '{}'", mode.nearest));
       out.positions.push_back(static_cast<int64_t>(*nearest));
       out.weights.push_back(1);

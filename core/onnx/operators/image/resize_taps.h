@@ -17,6 +17,7 @@ struct ResizeMode {
   std::string mode = "nearest";  // linear, cubic
   std::string coordinates = "half_pixel";
   std::string nearest = "round_prefer_floor";
+  bool nearest_by_scale = false;  // instead: up where an axis gets smaller, down elsewhere
   double cubic_coeff_a = -0.75;
   bool antialias = false;
   bool exclude_outside = false;

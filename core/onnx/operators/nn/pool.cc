@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "stria/onnx/translate/operator.h"
 
 namespace stria::onnx {
@@ -131,7 +133,15 @@ Status max_places(NodeWriter& node, const Pooling& of, const std::string& larges
 
 Status lp(NodeWriter& node, bool whole) {
   STRIA_ASSIGN(const Pooling of, wide_pool(node, whole));
-  STRIA_ASSIGN(const int64_t p, node.integer_attribute("p", 2));
+  int64_t p = 2;
+  if (node.version() < 2) {
+    STRIA_ASSIGN(const float written, node.float_attribute("p", 2));
+    if (!(written >= 1 && written <= 1024) || written != std::floor(written))
+      return node.error(fmt::format("p is {}", written));
+    p = static_cast<int64_t>(written);
+  } else {
+    STRIA_ASSIGN(p, node.integer_attribute("p", 2));
+  }
   if (p < 1) return node.error(fmt::format("p is {}", p));
   const std::string exponent = literal(static_cast<double>(p));
   const std::string powers = node.let(p == 1   ? fmt::format("abs({})", of.x)

@@ -43,7 +43,7 @@ Result<std::string> spread(NodeWriter& node, int i, const Granularity& granulari
     return node.error(fmt::format("input {} has sizes [{}], which fit no axis {} of [{}]", i,
                                   fmt::join(own, ", "), found, fmt::join(sizes, ", ")));
   };
-  if (own.size() == 1) {
+  if (own.size() == 1 && sizes.size() > 1) {
     if (own[0] != sizes[axis]) return wrong();
     std::vector<int64_t> ones(sizes.size(), 1);
     ones[axis] = own[0];
@@ -133,11 +133,15 @@ Result<DynamicRange> dynamic_range(NodeWriter& node, const std::string& x,
                                    const std::vector<int64_t>& sizes) {
   int64_t count = 1;
   for (const int64_t size : sizes) count *= size;
-  if (count == 0) return node.error("a tensor without elements has no range");
-  const std::string flat = node.let(reshaped(x, {count}));
-  const std::string largest = node.fresh(), smallest = node.fresh();
-  node.line(fmt::format("{}[] = >({}[i]);", largest, flat));
-  node.line(fmt::format("{}[] = <({}[i]);", smallest, flat));
+  // The range has 0 in it, and nothing else if there are no elements.
+  std::string largest = "0.0", smallest = "0.0";
+  if (count > 0) {
+    const std::string flat = node.let(reshaped(x, {count}));
+    largest = node.fresh();
+    smallest = node.fresh();
+    node.line(fmt::format("{}[] = >({}[i]);", largest, flat));
+    node.line(fmt::format("{}[] = <({}[i]);", smallest, flat));
+  }
   DynamicRange out;
   const std::string low = node.let(fmt::format("min({}, 0.0)", smallest));
   const std::string range = node.let(fmt::format("max({}, 0.0) - {}", largest, low));

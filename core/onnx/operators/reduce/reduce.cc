@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstring>
 
-#include "stria/onnx/translate/operator.h"
 #include "stria/onnx/operators/tile_text.h"
+#include "stria/onnx/translate/operator.h"
 
 namespace stria::onnx::operators {
 namespace {
@@ -64,6 +65,23 @@ std::string sum_of_squares(NodeWriter& node, const Reduction& of) {
   return reduced(node, '+', x + " * " + x, of.sizes, of.axes).kept;
 }
 
+// A tensor of the largest or the smallest number of an integer type, as large as what is kept of
+// the reduction.
+Result<std::string> limits_of(NodeWriter& node, const Reduction& of, DataType type, bool largest) {
+  const uint64_t all = ~uint64_t{0} >> (64 - bit_width(type));
+  const uint64_t most = is_signed_integer(type) ? all >> 1 : all,
+                 least = is_signed_integer(type) ? ~most : 0;
+  const uint64_t limit = largest ? most : least;
+  Sizes kept = of.sizes;
+  for (size_t d = 0; d < kept.size(); ++d)
+    if (of.axes[d]) kept[d] = 1;
+  STRIA_ASSIGN(HostTensor out, HostTensor::create(type, kept, "limits"));
+  const size_t each = static_cast<size_t>(byte_size(type));
+  for (int64_t e = 0; e < out.element_count(); ++e)
+    std::memcpy(out.data() + static_cast<size_t>(e) * each, &limit, each);
+  return node.constant(std::move(out));
+}
+
 // The largest or the smallest element; of no elements what is below or above all numbers.
 Status extreme(NodeWriter& node, char aggregation, double of_none) {
   STRIA_ASSIGN(const Reduction of, reduction_of(node));
@@ -73,8 +91,11 @@ Status extreme(NodeWriter& node, char aggregation, double of_none) {
   const DataType from = truth ? DataType::i32 : wide_type(of.type);
   std::string otherwise;
   if (of.elements == 0) {
-    if (is_integer(of.type)) return node.not_supported("it reduces no elements of integers");
-    otherwise = node.let(truth ? (of_none < 0 ? "0" : "1") : literal(of_none));
+    if (is_integer(of.type)) {
+      STRIA_ASSIGN(otherwise, limits_of(node, of, from, of_none > 0));
+    } else {
+      otherwise = node.let(truth ? (of_none < 0 ? "0" : "1") : literal(of_none));
+    }
   }
   return of_sums(node, of, over(node, of, aggregation, x, otherwise), from);
 }

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "stria/onnx/translate/operator.h"
 #include "stria/onnx/operators/shape/moves.h"
+#include "stria/onnx/translate/operator.h"
 
 namespace stria::onnx::operators {
 
@@ -54,7 +54,9 @@ Status slice(NodeWriter& node) {
     const uint64_t stride =
         step > 0 ? static_cast<uint64_t>(step) : 0 - static_cast<uint64_t>(step);
     const int64_t count =
-        length <= 0 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(length - 1) / stride) + 1;
+        length <= 0 || size == 0
+            ? 0
+            : static_cast<int64_t>(static_cast<uint64_t>(length - 1) / stride) + 1;
     result[d] = count;
     if (count == 1)
       from[d] = std::to_string(start);
