@@ -120,7 +120,9 @@ struct Inside {
   static const onnx::Model& model(const OnnxModel& model);
   // onnx::translate for what callers give: inputs at hand are bound once they turn out to be
   // needed.
-  static Result<onnx::Translation> translate(const onnx::Model& model, const OnnxOptions& options);
+  // `notes`, if any, gets what the host computed for it.
+  static Result<onnx::Translation> translate(const onnx::Model& model, const OnnxOptions& options,
+                                             std::vector<std::string>* notes = nullptr);
 
   // ProgramRunner::create for a program that has been lowered.
   static Result<ProgramRunner> runner(const Runtime& runtime, std::string_view selector,

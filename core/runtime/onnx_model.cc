@@ -74,6 +74,7 @@ Status check_names(const OnnxModel& model, const OnnxOptions& options) {
   STRIA_RETURN_IF_ERROR(check("input", inputs, options.sizes));
   STRIA_RETURN_IF_ERROR(check("input", inputs, options.values));
   STRIA_RETURN_IF_ERROR(check("input", inputs, options.at_hand));
+  STRIA_RETURN_IF_ERROR(check("input", inputs, options.texts));
   return check("named dimension", dims, options.dims);
 }
 
@@ -142,9 +143,9 @@ const std::vector<std::string>& OnnxModel::outputs() const { return state_->outp
 
 Result<Program> OnnxModel::program(const OnnxOptions& options) const {
   STRIA_RETURN_IF_ERROR(check_names(*this, options));
-  STRIA_ASSIGN(onnx::Translation made, Inside::translate(state_->model, options));
-  auto binding = std::make_shared<ProgramBinding>();
   std::vector<std::string> notes;
+  STRIA_ASSIGN(onnx::Translation made, Inside::translate(state_->model, options, &notes));
+  auto binding = std::make_shared<ProgramBinding>();
   for (const onnx::TranslatedInput& input : made.inputs) {
     binding->inputs.push_back({input.name, input.tile});
     binding->types[input.tile] = input.type;
@@ -163,24 +164,44 @@ Result<Program> OnnxModel::program(const OnnxOptions& options) const {
   return Inside::program(std::move(tile), made.function, std::move(binding), std::move(notes));
 }
 
-Result<onnx::Translation> Inside::translate(const onnx::Model& model, const OnnxOptions& options) {
+Result<onnx::Translation> Inside::translate(const onnx::Model& model, const OnnxOptions& options,
+                                            std::vector<std::string>* notes) {
+  // What the host computes and the device does not is told, if it is more than sizes take.
+  constexpr double kToldFrom = 1e6;
+  const TileEvaluator evaluate;
+  std::vector<std::string> decide;
   onnx::TranslateOptions how;
   how.sizes = options.sizes;
   how.dims = options.dims;
-  how.evaluate = TileEvaluator();
+  how.evaluate = evaluate;
   for (const auto& [name, value] : options.values)
     if (value) how.values[name] = value;
+  for (const auto& [name, given] : options.texts) {
+    onnx::KnownValue value;
+    value.kind = onnx::Value::Kind::strings;
+    value.strings = given.texts;
+    value.sizes = given.sizes;
+    how.values[name] = std::move(value);
+  }
   for (const auto& [name, value] : options.at_hand)
     if (value && !how.sizes.contains(name)) how.sizes[name] = value->sizes();
   for (;;) {
     onnx::Missing missing;
     auto out = onnx::translate(model, how, &missing);
+    if (out.ok() && notes && !decide.empty() && evaluate.points() > kToldFrom)
+      notes->push_back(fmt::format(
+          "sizes depend on the elements of {}: the host computed what they take, {:.1e} points of "
+          "loops, and no device",
+          fmt::join(decide, ", "), evaluate.points()));
     if (out.ok() || missing.count() > missing.inputs_by_value.size()) return out;
     bool more = false;
     for (const std::string& name : missing.inputs_by_value) {
       const auto at = options.at_hand.find(name);
       if (at == options.at_hand.end() || !at->second) continue;
-      more |= how.values.emplace(name, at->second).second;
+      if (!how.values.emplace(name, at->second).second) continue;
+      more = true;
+      const std::string& by = missing.needed_by[name];
+      decide.push_back(by.empty() ? fmt::format("'{}'", name) : fmt::format("'{}' ({})", name, by));
     }
     if (!more) return out;
   }

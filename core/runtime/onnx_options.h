@@ -13,6 +13,12 @@
 
 namespace stria {
 
+// Strings, row-major.
+struct STRIA_API OnnxTexts {
+  std::vector<std::string> texts;
+  std::vector<int64_t> sizes;
+};
+
 // Plain value; tensors are shared.
 struct STRIA_API OnnxOptions {
   // Sizes of inputs, by name. Needed where the model leaves a dimension open.
@@ -25,6 +31,8 @@ struct STRIA_API OnnxOptions {
   // Values at hand: they are bound like those of `values` if the program's sizes depend on them
   // (axes, shapes, numbers of rounds), else they are not looked at.
   std::map<std::string, std::shared_ptr<const HostTensor>> at_hand;
+  // Inputs of strings: no device has any, so that they are bound by value always.
+  std::map<std::string, OnnxTexts> texts;
 };
 
 }  // namespace stria

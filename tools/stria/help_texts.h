@@ -27,7 +27,8 @@ inline constexpr const char* kTensors =
     "of an ONNX model see Pictures), photo.png:u8 "
     "and photo.png:u16 (the picture's integers as they are: ':u16' of an 8-bit picture gives "
     "0..255),\nrandom:SEED[:TYPE] (needs --shape; floats N(0,1), integers -8..7, unsigned "
-    "0..15),\nnumbers as 16000, 0.5, true or 1,2,3:i64 (one number fills all of --shape).\n"
+    "0..15),\nnumbers as 16000, 0.5, true or 1,2,3:i64 (one number fills all of --shape),\n"
+    "text:hello,world for an ONNX model that takes text.\n"
     "Types: bool i8 i16 i32 i64 u8 u16 u32 u64 fp16 bf16 fp32 fp64; packed: fp8_e4m3 fp8_e5m2 fp4 "
     "i4 u4 i2 u2.";
 

@@ -58,6 +58,20 @@ Status check_value(const ValueInfo& info, const HostTensor& value, ElementType e
                                  fmt::join(value.sizes(), ", "), text_of(dims)));
 }
 
+Status check_texts(const ValueInfo& info, const KnownValue& given) {
+  int64_t count = 1;
+  for (const int64_t size : given.sizes)
+    if (size < 0 || __builtin_mul_overflow(count, size, &count))
+      return wrong(info, fmt::format("sizes [{}]", fmt::join(given.sizes, ", ")));
+  if (count != static_cast<int64_t>(given.strings.size()))
+    return wrong(info, fmt::format("{} texts for sizes [{}]", given.strings.size(),
+                                   fmt::join(given.sizes, ", ")));
+  if (info.type.kind == ValueType::Kind::tensor && info.type.type != ElementType::string &&
+      info.type.type != ElementType::undefined)
+    return wrong(info, fmt::format("texts are given, the model says {}", name_of(info.type.type)));
+  return {};
+}
+
 }  // namespace
 
 Status GraphTranslator::add_initializers(const Graph& graph, Scope& scope) {
@@ -138,6 +152,8 @@ Status GraphTranslator::add_input(const ValueInfo& info, Scope& scope) {
     if (at->second.kind == Value::Kind::tensor)
       STRIA_RETURN_IF_ERROR(
           check_value(info, *at->second.tensor, at->second.element, options_.dims));
+    if (at->second.kind == Value::Kind::strings)
+      STRIA_RETURN_IF_ERROR(check_texts(info, at->second));
     STRIA_ASSIGN(scope.values[info.name], bound(info.name, at->second, info.type));
     return {};
   }

@@ -74,6 +74,8 @@ struct TileEvaluator::State {
 
 TileEvaluator::TileEvaluator() : state_(std::make_shared<State>()) {}
 
+double TileEvaluator::points() const { return state_->points; }
+
 Result<std::vector<HostTensor>> TileEvaluator::operator()(
     const std::string& text, const std::string& function, const std::vector<std::string>& names,
     const std::vector<std::shared_ptr<const HostTensor>>& inputs) const {

@@ -25,6 +25,9 @@ class TileEvaluator {
       const std::string& text, const std::string& function, const std::vector<std::string>& names,
       const std::vector<std::shared_ptr<const HostTensor>>& inputs) const;
 
+  // Points of loops of all that ran.
+  double points() const;
+
  private:
   struct Lowered;
   struct State;

@@ -58,6 +58,19 @@ TEST(Elementwise, ShrinkOfNaNIsNothing) {
   EXPECT_THAT(*shrink.run(), ElementsAre(-1, 0, 0, 2));
 }
 
+TEST(Elementwise, OperandsHaveOneType) {
+  const auto of = [](const char* name) {
+    return OneNode(name, 13).input({1}, {1}).input({1}, {2}, DataType::i32);
+  };
+  for (const char* name : {"Add", "Less", "Max"})
+    EXPECT_THAT(of(name).failure(),
+                HasSubstr("inputs 0 and 1 have elements of float and int32, not of one type"));
+  EXPECT_THAT(of("Pow").failure(), "it was translated");
+  OneNode where("Where", 16);
+  where.input({1}, {1}, DataType::boolean).input({1}, {1}).input({1}, {1}, DataType::i64);
+  EXPECT_THAT(where.failure(), HasSubstr("inputs 1 and 2 have elements of float and int64"));
+}
+
 TEST(Elementwise, ErrorFunction) {
   std::vector<double> x, wanted;
   for (double at = -7; at <= 7; at += 0.01) {

@@ -67,7 +67,7 @@ TEST_F(OnnxRefusalTest, SizesThatDoNotFit) {
   EXPECT_THAT(
       with({1, 3}, {1}),
       AllOf(HasSubstr("input 'first': dimension 1 has 3 elements, the model says [rows, 2]"),
-            HasSubstr("input 'second': 1 sizes are given, the model says [?, 2]")));
+            HasSubstr("input 'second': 1 size is given, the model says [?, 2]")));
   EXPECT_THAT(with({-1, 2}, {1, 2}), HasSubstr("'first': dimension 0 has -1 elements"));
   // The node and its operator are named.
   EXPECT_THAT(with({3, 2}, {4, 2}),
@@ -107,6 +107,13 @@ TEST_F(OnnxRefusalTest, TypesThatNoTensorHas) {
   text.input("t", ElementType::string, {1}).node("Identity", {"t"}, {"u"}).output("u");
   EXPECT_THAT(program_failure(text),
               AllOf(StartsWith("unsupported: "), HasSubstr("bind them by value:\n  t")));
+  EXPECT_THAT(program_failure(text, {.texts = {{"t", {{"a", "b"}, {2}}}}}),
+              HasSubstr("no output that is a tensor: the output 'u' is text and known: [2]: 'a', "
+                        "'b'"));
+  EXPECT_THAT(program_failure(text, {.texts = {{"t", {{"a", "b"}, {3}}}}}),
+              HasSubstr("input 't': 2 texts for sizes [3]"));
+  EXPECT_THAT(program_failure(sum(), {.texts = {{"first", {{"a"}, {1}}}}}),
+              HasSubstr("input 'first': texts are given, the model says float"));
   GraphWriter complex;
   complex.input("z", ElementType::complex64, {1}).node("Identity", {"z"}, {"y"}).output("y");
   EXPECT_THAT(program_failure(complex), StartsWith("unsupported: "));

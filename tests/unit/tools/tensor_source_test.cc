@@ -99,6 +99,16 @@ TEST(TensorSource, Numbers) {
     EXPECT_THAT(elements(text, DataType::fp32, {}), HasSubstr("no tensor")) << text;
 }
 
+TEST(TensorSource, Texts) {
+  const Result<TensorSource> source = parse_tensor_source("text:hello,,a:b c");
+  ASSERT_TRUE(source.ok());
+  EXPECT_EQ(source->kind, TensorSource::Kind::texts);
+  EXPECT_FALSE(source->is_file());
+  EXPECT_EQ(source->texts, (std::vector<std::string>{"hello", "", "a:b c"}));
+  EXPECT_EQ(read_tensor(*source, {}, DataType::fp32, "'x'").status().message(),
+            "'x' takes numbers, not text");
+}
+
 TEST(TensorSource, SizesOfNumbers) {
   using Sizes = std::vector<int64_t>;
   EXPECT_EQ(sizes_of_numbers(1, std::nullopt), Sizes{});

@@ -92,12 +92,42 @@ Result<HostTensor> read_onnx_picture(const OnnxInput& input, const TensorSource&
   return out;
 }
 
+// Texts for an input of strings. Their sizes are the model's, of which one may be open; a list of
+// them if the model does not say.
+Outcome take_texts(const OnnxInput& input, const TensorSource& source, OnnxOptions& options) {
+  if (input.element != "string")
+    return Outcome(ExitCode::program,
+                   invalid_argument("input '{}' takes no text: {}", input.name, input.text()));
+  OnnxTexts out;
+  out.texts = source.texts;
+  const auto count = static_cast<int64_t>(source.texts.size());
+  int64_t rest = 1;
+  size_t open = 0;
+  for (const OnnxDimension& dim : input.dims) {
+    if (dim.size && __builtin_mul_overflow(rest, *dim.size, &rest)) rest = 0;
+    open += dim.size ? 0 : 1;
+  }
+  const bool fits = open == 0 ? rest == count : open == 1 && rest > 0 && count % rest == 0;
+  if (input.has_dims && !fits)
+    return Outcome(ExitCode::program, invalid_argument("input '{}': {} texts do not fit {}",
+                                                       input.name, count, input.text()));
+  for (const OnnxDimension& dim : input.dims)
+    out.sizes.push_back(dim.size ? *dim.size : count / rest);
+  if (!input.has_dims) out.sizes = {count};
+  options.texts[input.name] = std::move(out);
+  return Outcome();
+}
+
 Outcome read_onnx_input(const OnnxInput& input, const TensorSource& source,
                         const OnnxOptions& options, HostTensor& out) {
   const std::string what = "input '" + input.name + "'";
   if (!input.type)
-    return Outcome(ExitCode::program,
-                   unsupported("{} is {}: the command reads tensors only", what, input.element));
+    return Outcome(
+        ExitCode::program,
+        input.element == "string"
+            ? invalid_argument("{} is text: --input {}=text:hello,world", what, input.name)
+            : unsupported("{} is {}: the command reads tensors and text only", what,
+                          input.element));
   const auto check = [&](DataType type, const std::vector<int64_t>& read) {
     if (type != *input.type)
       return invalid_argument("'{}' is {}, the model says {}",
@@ -167,6 +197,10 @@ Outcome take_onnx_inputs(const OnnxModel& model, GivenInputs& given, OnnxOptions
     for (const NamedSource& source : given.sources) {
       if (source.source.is_file() != files) continue;
       const OnnxInput& input = *find_input(model, source.name);
+      if (source.source.kind == TensorSource::Kind::texts) {
+        STRIA_FAIL_IF(take_texts(input, source.source, options));
+        continue;
+      }
       auto tensor = std::make_shared<HostTensor>();
       STRIA_FAIL_IF(read_onnx_input(input, source.source, options, *tensor));
       options.sizes[input.name] = tensor->sizes();
@@ -189,9 +223,11 @@ Outcome read_onnx(const std::string& path, GivenInputs& given, Wanted wanted, Pr
   uint64_t seed = 0;
   for (const OnnxInput& input : model.inputs()) {
     ++seed;
-    if (tensors.contains(input.name) || input.has_default) continue;
+    if (tensors.contains(input.name) || options.texts.contains(input.name) || input.has_default)
+      continue;
     if (wanted == Wanted::values)
-      missing.push_back(fmt::format("{}: --input {}=FILE", input.text(), input.name));
+      missing.push_back(fmt::format("{}: --input {}={}", input.text(), input.name,
+                                    input.element == "string" ? "text:A,B" : "FILE"));
     else if (!sizes_of(input, options))
       missing.push_back(fmt::format("{}: --shape {}=…", input.text(), input.name));
     else if (wanted == Wanted::random && input.type) {

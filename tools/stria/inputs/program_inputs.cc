@@ -27,6 +27,8 @@ std::string example_shape(const ProgramInput& input) {
 Result<HostTensor> read_input(const ProgramInput& input, const TensorSource& source,
                               const ShapeText* shape) {
   const std::string what = "input '" + input.name + "'";
+  if (source.kind == TensorSource::Kind::texts)
+    return read_tensor(source, {}, DataType::fp32, what);
   if (!source.is_file()) {
     const bool random = source.kind == TensorSource::Kind::random;
     const std::optional<DataType> wanted = shape ? shape->type : std::nullopt;

@@ -42,6 +42,11 @@ Result<TensorSource> parse_tensor_source(std::string_view text) {
   if (text.starts_with("random:")) return parse_random(text);
   const std::string shown = shown_name(text);
   TensorSource source;
+  if (constexpr std::string_view kTexts = "text:"; text.starts_with(kTexts)) {
+    source.kind = TensorSource::Kind::texts;
+    source.texts = split(text.substr(kTexts.size()), ',');
+    return source;
+  }
   const std::string_view before_type = text.substr(0, text.find(':'));
   if (auto numbers = split_numbers(before_type)) {
     source.kind = TensorSource::Kind::numbers;
@@ -93,7 +98,7 @@ Result<TensorSource> parse_tensor_source(std::string_view text) {
   }
   return invalid_argument(
       "'{}' is no tensor: it must end in .npy, .png or .jpg, be random:SEED[:TYPE], or be numbers "
-      "as 16000, 0.5 or 1,2,3",
+      "as 16000, 0.5 or 1,2,3, or text:A,B for a model that takes text",
       shown);
 }
 
@@ -117,6 +122,7 @@ Result<HostTensor> read_tensor(const TensorSource& source, const std::vector<int
     case TensorSource::Kind::jpeg:
       return read_jpeg(source.path, source.type.value_or(DataType::fp32));
     case TensorSource::Kind::random: return random_tensor(type, sizes, source.seed, what);
+    case TensorSource::Kind::texts: return invalid_argument("{} takes numbers, not text", what);
     case TensorSource::Kind::numbers: return number_tensor(source.numbers, type, sizes, what);
   }
   return internal_error("tensor source of kind {}", static_cast<int>(source.kind));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a tensor given on the command line comes from and where one goes: `a.npy`, `a.npy:bf16`,
-// `photo.png`, `photo.png:u8`, `photo.jpg`, `random:SEED`, `random:SEED:DTYPE`, `16000`, `1,2:i64`;
-// `r.npy`, `r.png`.
+// `photo.png`, `photo.png:u8`, `photo.jpg`, `random:SEED`, `random:SEED:DTYPE`, `16000`, `1,2:i64`,
+// `text:hello,world`; `r.npy`, `r.png`.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 namespace stria {
 
 struct TensorSource {
-  enum class Kind { npy, png, jpeg, random, numbers };
+  enum class Kind { npy, png, jpeg, random, numbers, texts };
   Kind kind = Kind::npy;
   std::string path;  // npy, png, jpeg
   // The suffix: bf16 and packed types for npy; u8, u16 or fp32 for png; u8 or fp32 for jpeg; any
@@ -27,10 +27,13 @@ struct TensorSource {
   std::optional<DataType> type;
   uint64_t seed = 0;                      // random
   std::vector<std::string> numbers;       // numbers
+  std::vector<std::string> texts;         // texts: strings, which no tensor holds
   std::optional<PictureOptions> picture;  // png, jpeg: what becomes of it
   bool is_picture() const { return kind == Kind::png || kind == Kind::jpeg; }
   // A file has a type and sizes of its own; others take them from who asks.
-  bool is_file() const { return kind != Kind::random && kind != Kind::numbers; }
+  bool is_file() const {
+    return kind != Kind::random && kind != Kind::numbers && kind != Kind::texts;
+  }
 };
 
 // Only the spelling is checked, no file is opened. A file name may hold colons: only a last part
@@ -42,7 +45,7 @@ Result<HostTensor> read_picture(const TensorSource& source);
 
 // A file's sizes and type are its own; `sizes` and `type` serve the others (type: fp32 if nothing
 // says another). `what` names the tensor in messages. `check` is asked of a .npy file before its
-// data are read. A picture without options is [H, W, C].
+// data are read. invalid_argument for texts. A picture without options is [H, W, C].
 Result<HostTensor> read_tensor(const TensorSource& source, const std::vector<int64_t>& sizes,
                                DataType type, std::string_view what,
                                const NpyCheck& check = nullptr);

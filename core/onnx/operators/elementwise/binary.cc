@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of two tensors or more, element by element. Sizes broadcast in ONNX as they do in Tile.
+// Operators of two tensors or more, element by element, of one type. Sizes broadcast in ONNX as
+// they do in Tile.
 #include <fmt/format.h>
 
 #include "stria/onnx/operators/elementwise/broadcast.h"
@@ -9,6 +10,7 @@ namespace stria::onnx::operators {
 namespace {
 
 Status join(NodeWriter& node, std::string_view operation) {
+  STRIA_RETURN_IF_ERROR(check_one_type(node));
   STRIA_ASSIGN(const std::string a, node.tensor(0));
   STRIA_ASSIGN(const std::string b, second_operand(node));
   return node.result(0, fmt::format("{} {} {}", a, operation, b));
@@ -16,6 +18,7 @@ Status join(NodeWriter& node, std::string_view operation) {
 
 // max(max(A, B), C) of any number of tensors.
 Status fold(NodeWriter& node, std::string_view function) {
+  STRIA_RETURN_IF_ERROR(check_one_type(node));
   STRIA_ASSIGN(std::string all, node.tensor(0));
   for (int i = 1; i < node.input_count(); ++i) {
     STRIA_ASSIGN(const std::string next, node.tensor(i));
@@ -49,6 +52,7 @@ Status maximum(NodeWriter& node) { return fold(node, "max"); }
 Status minimum(NodeWriter& node) { return fold(node, "min"); }
 
 Status where(NodeWriter& node) {
+  STRIA_RETURN_IF_ERROR(check_one_type(node, 1));
   STRIA_ASSIGN(const std::string condition, node.tensor(0));
   STRIA_ASSIGN(const std::string x, node.tensor(1));
   STRIA_ASSIGN(const std::string y, node.tensor(2));

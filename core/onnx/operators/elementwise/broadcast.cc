@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "stria/onnx/operators/tile_text.h"
+#include "stria/onnx/translate/element_types.h"
 
 namespace stria::onnx {
 
@@ -19,6 +20,18 @@ Result<std::string> second_operand(NodeWriter& node) {
   std::vector<int64_t> sizes = node.type(1).sizes;
   sizes.insert(sizes.end(), static_cast<size_t>(behind), 1);
   return behind ? reshaped(b, sizes) : b;
+}
+
+Status check_one_type(NodeWriter& node, int first) {
+  for (int i = first + 1; i < node.input_count(); ++i) {
+    if (!node.has(first) || !node.has(i)) continue;
+    const Value &a = *node.value(first), &b = *node.value(i);
+    if (a.kind != Value::Kind::tensor || b.kind != Value::Kind::tensor) continue;
+    if (const ElementType is = element_of(a), other = element_of(b); is != other)
+      return node.error(fmt::format("inputs {} and {} have elements of {} and {}, not of one type",
+                                    first, i, name_of(is), name_of(other)));
+  }
+  return {};
 }
 
 }  // namespace stria::onnx

@@ -11,4 +11,7 @@ namespace stria::onnx {
 // Input 1. Before opset 7 the attribute `axis` may say which dimensions of input 0 its own are.
 Result<std::string> second_operand(NodeWriter& node);
 
+// invalid_argument unless inputs `first`, `first` + 1, … have elements of one type.
+Status check_one_type(NodeWriter& node, int first = 0);
+
 }  // namespace stria::onnx
