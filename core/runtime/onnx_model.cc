@@ -187,13 +187,15 @@ Result<onnx::Translation> Inside::translate(const onnx::Model& model, const Onnx
     if (value && !how.sizes.contains(name)) how.sizes[name] = value->sizes();
   for (;;) {
     onnx::Missing missing;
+    const double before = evaluate.points();
     auto out = onnx::translate(model, how, &missing);
-    if (out.ok() && notes && !decide.empty() && evaluate.points() > kToldFrom)
+    const double points = evaluate.points() - before;
+    if (out.ok() && notes && !decide.empty() && points > kToldFrom)
       notes->push_back(fmt::format(
-          "sizes depend on the elements of {}: the host computed what they take, {:.1e} points of "
-          "loops, and no device",
-          fmt::join(decide, ", "), evaluate.points()));
-    if (out.ok() || missing.count() > missing.inputs_by_value.size()) return out;
+          "the host computed {:.1e} points of loops while the program was made, and no device did: "
+          "sizes depend on the elements of {}",
+          points, fmt::join(decide, ", ")));
+    if (out.ok()) return out;
     bool more = false;
     for (const std::string& name : missing.inputs_by_value) {
       const auto at = options.at_hand.find(name);

@@ -35,11 +35,9 @@ Status check_nodes(const std::vector<Node>& nodes) {
 
 Status check_graph(const Graph& graph) {
   const std::string where = fmt::format("graph '{}'", shown_name(graph.name));
-  std::set<std::string> inputs, outputs, initializers;
+  std::set<std::string> inputs, initializers;
   for (const ValueInfo& info : graph.inputs)
     STRIA_RETURN_IF_ERROR(once(inputs, info.name, where, "the input"));
-  for (const ValueInfo& info : graph.outputs)
-    STRIA_RETURN_IF_ERROR(once(outputs, info.name, where, "the output"));
   for (const auto& data : graph.initializers)
     STRIA_RETURN_IF_ERROR(once(initializers, data->name, where, "the initializer"));
   for (const auto& data : graph.sparse_initializers)

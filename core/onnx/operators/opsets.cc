@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/onnx/translate/opsets.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
+#include <iterator>
+#include <map>
 #include <tuple>
-
-#include "stria/base/shown_text.h"
+#include <vector>
 
 namespace stria::onnx {
 namespace {
+
+// What tools write into models of opsets before the one in which it came, since ONNX Runtime had it
+// in the standard's domain by then.
+constexpr std::string_view kEarlier[] = {"LayerNormalization", "MeanVarianceNormalization",
+                                         "ThresholdedRelu"};
 
 int64_t number_at(std::string_view text, size_t at) {
   int64_t out = 0;
@@ -20,9 +24,11 @@ int64_t number_at(std::string_view text, size_t at) {
 
 StandardOperator standard(std::string_view domain, std::string_view name,
                           std::string_view versions) {
-  const size_t comma = versions.rfind(' ');
-  return {domain, name, versions, number_at(versions, 0),
-          number_at(versions, comma == std::string_view::npos ? 0 : comma + 1)};
+  const size_t space = versions.rfind(' ');
+  const bool earlier = domain.empty() && std::find(std::begin(kEarlier), std::end(kEarlier),
+                                                   name) != std::end(kEarlier);
+  return {domain, name, versions, earlier ? 1 : number_at(versions, 0),
+          number_at(versions, space == std::string_view::npos ? 0 : space + 1)};
 }
 
 bool came_before(const StandardOperator& a, const StandardOperator& b) {
@@ -51,22 +57,15 @@ const StandardOperator* find_standard_operator(std::string_view domain, std::str
   return at != all.end() && !came_before(wanted, *at) ? &*at : nullptr;
 }
 
-std::vector<std::string> wrong_opsets(const std::map<std::string, int64_t>& opsets) {
-  std::vector<std::string> out;
-  for (const auto& [domain, version] : opsets) {
-    const std::string name = domain.empty() ? "ai.onnx" : shown_name(domain);
-    if (version < 1) {
-      out.push_back(fmt::format("opset {} of {}: versions begin with 1", version, name));
-      continue;
-    }
-    int64_t newest = 0;
+int64_t newest_version(std::string_view domain) {
+  static const std::map<std::string_view, int64_t> newest = [] {
+    std::map<std::string_view, int64_t> out;
     for (const StandardOperator& each : standard_operators())
-      if (each.domain == domain) newest = std::max(newest, each.last);
-    if (newest > 0 && version > newest)
-      out.push_back(
-          fmt::format("opset {} of {}: the newest that is known is {}", version, name, newest));
-  }
-  return out;
+      out[each.domain] = std::max(out[each.domain], each.last);
+    return out;
+  }();
+  const auto at = newest.find(domain);
+  return at == newest.end() ? 0 : at->second;
 }
 
 }  // namespace stria::onnx

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <map>
 #include <set>
 
 #include "stria/base/status.h"
@@ -26,18 +25,19 @@ Status wrong(const ValueInfo& info, std::string_view text) {
   return invalid_argument("input '{}': {}", info.name, text);
 }
 
-// Sizes of dimensions that were given by name hold for all inputs that have them.
-Status check_dim(const ValueInfo& info, const Dimension& dim, size_t d, int64_t size,
-                 const std::map<std::string, int64_t>& given) {
-  const auto at = dim.parameter.empty() ? given.end() : given.find(dim.parameter);
-  if (dim.size || at == given.end() || at->second == size) return Status();
-  return wrong(info, fmt::format("dimension {} has {} elements, but {}={} is given", d, size,
-                                 dim.parameter, at->second));
+Status check_sizes(const ValueInfo& info, const std::vector<int64_t>& sizes) {
+  if (!info.type.dims) return Status();
+  const std::vector<Dimension>& dims = *info.type.dims;
+  bool fits = dims.size() == sizes.size();
+  for (size_t d = 0; fits && d < dims.size(); ++d)
+    fits = !dims[d].size || *dims[d].size == sizes[d];
+  if (fits) return Status();
+  return wrong(info, fmt::format("sizes [{}] are given, the model says {}", fmt::join(sizes, ", "),
+                                 text_of(dims)));
 }
 
 // Whether elements of that type and these sizes are what the model says of the input.
-Status check_value(const ValueInfo& info, const HostTensor& value, ElementType element,
-                   const std::map<std::string, int64_t>& given) {
+Status check_value(const ValueInfo& info, const HostTensor& value, ElementType element) {
   if (info.type.kind != ValueType::Kind::tensor) return Status();
   const std::optional<DataType> type = tile_type_of(info.type.type);
   if (!type || (value.type() != *type && value.type() != *outside_type_of(info.type.type)) ||
@@ -46,30 +46,22 @@ Status check_value(const ValueInfo& info, const HostTensor& value, ElementType e
                                    element == ElementType::undefined ? name_of(value.type())
                                                                      : name_of(element),
                                    name_of(info.type.type)));
-  if (!info.type.dims) return Status();
-  const std::vector<Dimension>& dims = *info.type.dims;
-  bool fits = dims.size() == value.sizes().size();
-  for (size_t d = 0; fits && d < dims.size(); ++d) {
-    fits = !dims[d].size || *dims[d].size == value.sizes()[d];
-    STRIA_RETURN_IF_ERROR(check_dim(info, dims[d], d, value.sizes()[d], given));
-  }
-  if (fits) return Status();
-  return wrong(info, fmt::format("sizes [{}] are given, the model says {}",
-                                 fmt::join(value.sizes(), ", "), text_of(dims)));
+  return check_sizes(info, value.sizes());
 }
 
 Status check_texts(const ValueInfo& info, const KnownValue& given) {
   int64_t count = 1;
   for (const int64_t size : given.sizes)
     if (size < 0 || __builtin_mul_overflow(count, size, &count))
-      return wrong(info, fmt::format("sizes [{}]", fmt::join(given.sizes, ", ")));
+      return wrong(info, fmt::format("sizes [{}] of texts, which are no sizes of 64 bits",
+                                     fmt::join(given.sizes, ", ")));
   if (count != static_cast<int64_t>(given.strings.size()))
     return wrong(info, fmt::format("{} texts for sizes [{}]", given.strings.size(),
                                    fmt::join(given.sizes, ", ")));
   if (info.type.kind == ValueType::Kind::tensor && info.type.type != ElementType::string &&
       info.type.type != ElementType::undefined)
     return wrong(info, fmt::format("texts are given, the model says {}", name_of(info.type.type)));
-  return {};
+  return info.type.kind == ValueType::Kind::tensor ? check_sizes(info, given.sizes) : Status();
 }
 
 }  // namespace
@@ -132,7 +124,6 @@ Result<std::vector<int64_t>> GraphTranslator::sizes_of(const ValueInfo& info) {
       if (dim.size && *dim.size != given->second[d])
         return wrong(info, fmt::format("dimension {} has {} elements, the model says {}", d,
                                        given->second[d], text_of(dims)));
-      STRIA_RETURN_IF_ERROR(check_dim(info, dim, d, given->second[d], options_.dims));
       sizes.push_back(given->second[d]);
     } else if (dim.size) {
       sizes.push_back(*dim.size);
@@ -150,8 +141,7 @@ Result<std::vector<int64_t>> GraphTranslator::sizes_of(const ValueInfo& info) {
 Status GraphTranslator::add_input(const ValueInfo& info, Scope& scope) {
   if (const auto at = options_.values.find(info.name); at != options_.values.end()) {
     if (at->second.kind == Value::Kind::tensor)
-      STRIA_RETURN_IF_ERROR(
-          check_value(info, *at->second.tensor, at->second.element, options_.dims));
+      STRIA_RETURN_IF_ERROR(check_value(info, *at->second.tensor, at->second.element));
     if (at->second.kind == Value::Kind::strings)
       STRIA_RETURN_IF_ERROR(check_texts(info, at->second));
     STRIA_ASSIGN(scope.values[info.name], bound(info.name, at->second, info.type));

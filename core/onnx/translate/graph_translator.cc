@@ -322,9 +322,10 @@ Status GraphTranslator::translate_node(const Node& node, const std::vector<Node>
   const Operator* const found = find_operator(domain, node.op_type);
   const StandardOperator* const standard = find_standard_operator(domain, node.op_type);
   const bool later = version != opsets.end() && standard && version->second < standard->first;
+  if (version != opsets.end() && !check_version(domain, version->second)) return nothing_made();
   if (!found || version == opsets.end() || later) {
     const std::string opset =
-        version == opsets.end() ? "the model names no opset of its domain"
+        version == opsets.end() ? "no opset of its domain is named"
         : later ? fmt::format("opset {}, it came in {}", version->second, standard->first)
                 : fmt::format("opset {}", version->second);
     add_names(missing_.operators,
@@ -339,6 +340,18 @@ Status GraphTranslator::translate_node(const Node& node, const std::vector<Node>
   scope_ = &scope;
   STRIA_RETURN_IF_ERROR(found->translate(writer));
   return finish(writer, scope);
+}
+
+// False, and told once, if the standard has no such version of its domain. Domains of others have
+// versions of their own.
+bool GraphTranslator::check_version(const std::string& domain, int64_t version) {
+  const int64_t newest = newest_version(domain);
+  if (newest == 0 || (version >= 1 && version <= newest)) return true;
+  add_names(missing_.operators,
+            {fmt::format("all of opset {} of {}: versions from 1 to {} are known", version,
+                         domain.empty() ? "ai.onnx" : domain, newest)});
+  ++told_;
+  return false;
 }
 
 // Why nothing before a node makes that name: in `nodes`, of which it is one.
@@ -360,7 +373,10 @@ Result<std::vector<ValuePtr>> GraphTranslator::translate_nodes(
     if (Status status = translate_node(node, nodes, scope, opsets); !status.ok()) {
       // All that is missing or wrong is told at once, each node of the model's graph once.
       const bool wrong = status.code() == StatusCode::invalid_argument;
-      if (status.code() != StatusCode::unsupported && (depth_ > 0 || !wrong)) return status;
+      if (status.code() != StatusCode::unsupported && (depth_ > 0 || !wrong)) {
+        node_ = around;
+        return status;
+      }
       if (!failure) failure = status;
       if (wrong)
         missing_.mistakes.push_back(status.message());
@@ -409,7 +425,6 @@ Result<std::vector<ValuePtr>> GraphTranslator::translate_graph(
 
 Result<Translation> GraphTranslator::translate() {
   Scope scope;
-  for (std::string& text : wrong_opsets(model_.opsets)) missing_.operators.push_back(text);
   STRIA_RETURN_IF_ERROR(add_inputs(scope));
   STRIA_RETURN_IF_ERROR(add_initializers(model_.graph, scope));
   const Status status = translate_nodes(model_.graph.nodes, scope, model_.opsets).status();
@@ -417,8 +432,9 @@ Result<Translation> GraphTranslator::translate() {
     return model_.file.empty() ? of : of.with_context(shown_name(model_.file));
   };
   const bool wrong = !missing_.mistakes.empty();
-  if (!status.ok() && status.code() != StatusCode::unsupported && (!wrong || missing_.count() == 1))
-    return in_file(status);
+  const bool is_list = status.code() == StatusCode::unsupported ||
+                       (status.code() == StatusCode::invalid_argument && missing_.count() > 1);
+  if (!status.ok() && !is_list) return in_file(status);
   // Operators that are missing inside a graph fail its node, too: all is told at once.
   if (const std::string text = missing_.text(); !text.empty())
     return make_error(wrong ? StatusCode::invalid_argument : StatusCode::unsupported,

@@ -68,6 +68,7 @@ class GraphTranslator {
   // `nodes`: those of its graph or function.
   Status translate_node(const Node& node, const std::vector<Node>& nodes, Scope& scope,
                         const std::map<std::string, int64_t>& opsets);
+  bool check_version(const std::string& domain, int64_t version);
   static std::string why_not_made(const std::vector<Node>& nodes, const std::string& name);
   Status expand_function(const Function& function, const Node& node,
                          const std::vector<ValuePtr>& inputs, Scope& scope);

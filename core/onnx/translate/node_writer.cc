@@ -80,7 +80,7 @@ Result<std::vector<int64_t>> NodeWriter::integers(int i) {
   STRIA_ASSIGN(const std::shared_ptr<const HostTensor> tensor, known(i));
   const DataType type = tensor->type();
   // Such inputs of the oldest operators have the type of the data.
-  const bool whole_floats = is_float(type) && version() < 6;
+  const bool whole_floats = is_float(type) && node_.domain.empty() && version() < 6;
   if (!is_integer(type) && type != DataType::boolean && !whole_floats)
     return error(
         fmt::format("input {} ('{}') has type {}, not integers", i, value(i)->name, name_of(type)));

@@ -3,11 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace stria::onnx {
 
@@ -15,7 +12,7 @@ struct StandardOperator {
   std::string_view domain;  // "" is ai.onnx
   std::string_view name;
   std::string_view versions;  // "1, 6, 13"
-  int64_t first = 0;          // the first of these
+  int64_t first = 0;          // from which on it is read: the first, or before it (opsets.cc)
   int64_t last = 0;
 };
 
@@ -24,8 +21,7 @@ std::span<const StandardOperator> standard_operators();
 // Null: the standard has none of that name.
 const StandardOperator* find_standard_operator(std::string_view domain, std::string_view name);
 
-// What is wrong with the versions that a model asks for, one text each: below 1, or newer than the
-// standard that is known. Domains of others have versions of their own.
-std::vector<std::string> wrong_opsets(const std::map<std::string, int64_t>& opsets);
+// The newest version of a domain of the standard; 0: it is no such domain.
+int64_t newest_version(std::string_view domain);
 
 }  // namespace stria::onnx

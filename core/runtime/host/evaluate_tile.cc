@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/runtime/host/evaluate_tile.h"
 
+#include <fmt/format.h>
+
 #include <list>
 #include <map>
 #include <utility>
@@ -68,8 +70,8 @@ Result<TileEvaluator::Lowered> TileEvaluator::Lowered::make(
 }
 
 struct TileEvaluator::State {
-  std::map<std::string, Lowered> functions;
-  double points = 0;  // of what ran
+  std::map<std::string, Lowered> functions;  // by text, name and types
+  double points = 0;                         // of what ran
 };
 
 TileEvaluator::TileEvaluator() : state_(std::make_shared<State>()) {}
@@ -79,13 +81,16 @@ double TileEvaluator::points() const { return state_->points; }
 Result<std::vector<HostTensor>> TileEvaluator::operator()(
     const std::string& text, const std::string& function, const std::vector<std::string>& names,
     const std::vector<std::shared_ptr<const HostTensor>>& inputs) const {
-  auto at = state_->functions.find(function);
+  std::map<std::string, TensorType> types;
+  std::string key = function + "\n" + text;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    types[names[i]] = {inputs[i]->type(), inputs[i]->sizes()};
+    key += fmt::format("\n{} {}", names[i], to_string(inputs[i]->type(), inputs[i]->sizes()));
+  }
+  auto at = state_->functions.find(key);
   if (at == state_->functions.end()) {
-    std::map<std::string, TensorType> types;
-    for (size_t i = 0; i < inputs.size(); ++i)
-      types[names[i]] = {inputs[i]->type(), inputs[i]->sizes()};
     STRIA_ASSIGN(Lowered made, Lowered::make(text, function, types));
-    at = state_->functions.emplace(function, std::move(made)).first;
+    at = state_->functions.emplace(std::move(key), std::move(made)).first;
   }
   const Lowered& made = at->second;
   state_->points += made.points;

@@ -138,12 +138,14 @@ TEST(Quantize, TellsWhatDoesNotFit) {
               HasSubstr("fit no axis"));
 }
 
-// Elements in the middle of two integers, and next to it, by scales with all digits.
 TEST(Quantize, BlocksOfOneDimension) {
   OneNode node("DequantizeLinear", 21);
   node.input({5}, {0, 1, 2, 3, 4}, DataType::i8).input({3}, {1, 10, 100});
   EXPECT_THAT(*node.set("axis", int64_t{0}).set("block_size", 2).run(),
               ElementsAre(0, 1, 20, 30, 400));
+  OneNode per_axis("DequantizeLinear", 21);
+  per_axis.input({5}, {0, 1, 2, 3, 4}, DataType::i8).input({3}, {1, 10, 100});
+  EXPECT_THAT(per_axis.set("axis", int64_t{0}).failure(), HasSubstr("fit no axis 0 of [5]"));
 }
 
 TEST(Quantize, TheRangeOfNothingIsZero) {
@@ -151,6 +153,7 @@ TEST(Quantize, TheRangeOfNothingIsZero) {
   EXPECT_THAT(*node.input({0}, {}).run(3), ElementsAre(1, 0));
 }
 
+// Elements in the middle of two integers, and next to it, by scales with all digits.
 TEST(Quantize, RoundsAsAQuotientThatIsCorrectlyRounded) {
   std::mt19937 random(1);
   std::uniform_real_distribution<float> any(0.001F, 3);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models that are wrong: all that is wrong is told, with node and operator, and in bounded time.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -85,12 +86,15 @@ TEST(Mistakes, ACycleIsCalledSo) {
 }
 
 TEST(Mistakes, VersionsThatDoNotExist) {
-  for (const int64_t version : {0, -3})
+  for (const int64_t version : {0, -3, 99})
     EXPECT_THAT(failure(model_of({plain_node("Neg", {"x"}, {"y"})}, "y", version)),
-                HasSubstr("of ai.onnx: versions begin with 1"));
-  EXPECT_THAT(failure(model_of({plain_node("Neg", {"x"}, {"y"})}, "y", 99)),
-              HasSubstr("opset 99 of ai.onnx: the newest that is known is 28"));
-  EXPECT_THAT(wrong_opsets({{"com.acme", 1000}, {"ai.onnx.ml", 5}}), ElementsAre());
+                AllOf(HasSubstr("of ai.onnx: versions from 1 to 28 are known"),
+                      HasSubstr(std::to_string(version)), Not(HasSubstr("Neg"))));
+  // An import that no node uses harms nothing, and others count their own versions.
+  Model model = model_of({plain_node("Neg", {"x"}, {"y"})});
+  model.opsets["ai.onnx.ml"] = 99;
+  model.opsets["com.acme"] = 1000;
+  EXPECT_EQ(failure(model), "");
 }
 
 TEST(Mistakes, OperatorsThatCameLater) {
@@ -98,7 +102,10 @@ TEST(Mistakes, OperatorsThatCameLater) {
               HasSubstr("ai.onnx.Mish (opset 17, it came in 18), Mish 'n_y'"));
   EXPECT_EQ(failure(model_of({plain_node("Mish", {"x"}, {"y"})}, "y", 18)), "");
   EXPECT_THAT(failure(model_of({plain_node("Gelu", {"x"}, {"y"}, "com.microsoft")})),
-              HasSubstr("com.microsoft.Gelu (the model names no opset of its domain)"));
+              HasSubstr("com.microsoft.Gelu (no opset of its domain is named)"));
+  // Tools wrote it before it came.
+  EXPECT_THAT(failure(model_of({plain_node("LayerNormalization", {"x", "x"}, {"y"})}, "y", 11)),
+              Not(HasSubstr("it came in")));
 }
 
 TEST(Mistakes, AFunctionBehindAnUnknownOperatorIsKnown) {
@@ -168,17 +175,6 @@ TEST(Mistakes, OutputsOfAnotherType) {
             "m.onnx: the output 'y' has elements of type float, the model says int32");
 }
 
-TEST(Mistakes, NamedDimensionsHoldForAllInputs) {
-  Model model = model_of({plain_node("Neg", {"x"}, {"y"})});
-  model.graph.inputs = {float_input("x", {{std::nullopt, "batch"}})};
-  TranslateOptions options;
-  options.dims["batch"] = 3;
-  EXPECT_EQ(failure(model, options), "");
-  options.sizes["x"] = {2};
-  EXPECT_THAT(failure(model, options),
-              HasSubstr("input 'x': dimension 0 has 2 elements, but batch=3 is given"));
-}
-
 TEST(Mistakes, NamesThatAreThereTwice) {
   const auto refusal = [](const auto& change) {
     Model model = model_of({plain_node("Neg", {"x"}, {"y"})});
@@ -189,8 +185,7 @@ TEST(Mistakes, NamesThatAreThereTwice) {
   EXPECT_EQ(refusal([](Model&) {}), "");
   EXPECT_EQ(refusal([](Model& m) { m.graph.inputs.push_back(float_input("x")); }),
             "graph 'g': the input 'x' is there twice");
-  EXPECT_EQ(refusal([](Model& m) { m.graph.outputs.push_back({"y", {}}); }),
-            "graph 'g': the output 'y' is there twice");
+  EXPECT_EQ(refusal([](Model& m) { m.graph.outputs.push_back({"y", {}}); }), "");
   EXPECT_EQ(refusal([](Model& m) {
               auto data = std::make_shared<TensorData>();
               data->name = "w";
@@ -217,24 +212,21 @@ TEST(Mistakes, NamesThatAreThereTwice) {
   EXPECT_EQ(refusal([](Model& m) {
               Graph inner;
               inner.name = "then";
-              inner.outputs = {{"o", {}}, {"o", {}}};
+              inner.inputs = {{"o", {}}, {"o", {}}};
               m.graph.nodes[0].attributes.resize(1);
               m.graph.nodes[0].attributes[0].g = std::make_shared<const Graph>(inner);
             }),
-            "graph 'then': the output 'o' is there twice");
+            "graph 'then': the input 'o' is there twice");
 }
 
 // What sizes depend on is computed while the model becomes a program, within bounds.
-std::string refused(const std::string& text, const std::vector<int64_t>& sizes, size_t times = 1) {
+std::string refused(const std::string& text, const std::vector<int64_t>& sizes) {
   const TileEvaluator evaluate;
   auto x = HostTensor::create(DataType::i8, sizes, "x");
   if (!x.ok()) return "no memory";
   const auto input = std::make_shared<const HostTensor>(*std::move(x));
-  for (size_t k = 0; k < times; ++k) {
-    const auto out = evaluate("function f(X) -> (Y) {\n" + text + "}\n", "f", {"X"}, {input});
-    if (!out.ok()) return std::string(out.status().message());
-  }
-  return "";
+  const auto out = evaluate("function f(X) -> (Y) {\n" + text + "}\n", "f", {"X"}, {input});
+  return std::string(out.status().message());
 }
 
 TEST(HostEvaluation, LargeResultsAreRefused) {
@@ -247,8 +239,22 @@ TEST(HostEvaluation, LongOnesAreRefusedBeforeTheyRun) {
               HasSubstr("points of loops; 1e+11 are the most"));
 }
 
-TEST(HostEvaluation, FunctionsAreLoweredOnce) {
-  EXPECT_EQ(refused("  Y = X + X;\n", {4}, 2000), "");
+// A model is translated again when inputs turn out to decide sizes: names come anew.
+TEST(HostEvaluation, FunctionsOfOneNameDiffer) {
+  const TileEvaluator evaluate;
+  HostTensor x = *HostTensor::create(DataType::i8, {2}, "x");
+  x.data()[0] = std::byte{1};
+  x.data()[1] = std::byte{3};
+  const auto input = std::make_shared<const HostTensor>(std::move(x));
+  const auto first = [&](const char* body) {
+    const auto out = evaluate(fmt::format("function f(X) -> (Y) {{\n  Y = {};\n}}\n", body), "f",
+                              {"X"}, {input});
+    return out.ok() ? std::to_integer<int>((*out)[0].data()[1]) : -1;
+  };
+  EXPECT_EQ(first("X + X"), 6);
+  EXPECT_EQ(first("X * X"), 9);
+  EXPECT_EQ(first("X + X"), 6);
+  EXPECT_GT(evaluate.points(), 0);
 }
 
 }  // namespace

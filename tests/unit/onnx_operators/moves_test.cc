@@ -235,8 +235,6 @@ TEST(Image, UpsampleAndResizeOfOldVersions) {
   EXPECT_EQ(outcome(evaluate_node("Resize", 10, {}, {counted({1, 4}), scale})), "0 0 1 2 2 3");
 }
 
-// No case of the standard has it. Bins overlap where they do not come out even, and are 0 where
-// they lie beside the image.
 TEST(Image, NearestOfOpsetTenGoesUpWhereAnAxisShrinks) {
   const auto resize = [](double scale) {
     OneNode out("Resize", 10);
@@ -245,6 +243,10 @@ TEST(Image, NearestOfOpsetTenGoesUpWhereAnAxisShrinks) {
   EXPECT_THAT(*resize(0.6).run(), ElementsAre(1, 3));
   EXPECT_THAT(*resize(0.75).run(), ElementsAre(1, 3, 4));
   EXPECT_THAT(*resize(1.5).run(), ElementsAre(1, 1, 2, 3, 3, 4));
+  // 7 / 0.7 is 10 in fp32, and more than that in fp64.
+  OneNode ten("Resize", 10);
+  ten.input({12}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}).input({1}, {0.7});
+  EXPECT_THAT(*ten.run(), ElementsAre(0, 2, 3, 5, 6, 8, 9, 10));
 }
 
 TEST(Image, UpsampleOfTheFirstVersion) {
@@ -267,6 +269,8 @@ TEST(Image, CubicTapsBeyondABorder) {
   EXPECT_NEAR(out[1], 2 * weight(1.2) + 4 * (weight(0.2) + weight(0.8) + weight(1.8)), 1e-5);
 }
 
+// No case of the standard has it. Bins overlap where they do not come out even, and are 0 where
+// they lie beside the image.
 TEST(Image, MaxRoiPool) {
   const std::vector<float> rois = {0, 0, 0, 2, 1, 0, 5, 5, 7, 7};
   EXPECT_EQ(outcome(evaluate_node(

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "inputs/called_nodes.h"
 #include "message.h"
@@ -101,19 +102,30 @@ Outcome take_texts(const OnnxInput& input, const TensorSource& source, OnnxOptio
   OnnxTexts out;
   out.texts = source.texts;
   const auto count = static_cast<int64_t>(source.texts.size());
+  const auto asked = options.sizes.find(input.name);
+  std::vector<std::optional<int64_t>> dims;
+  if (asked != options.sizes.end()) dims.assign(asked->second.begin(), asked->second.end());
+  for (const OnnxDimension& dim : input.dims) {
+    if (asked != options.sizes.end()) break;
+    const auto named = options.dims.find(dim.name);
+    dims.push_back(dim.size || named == options.dims.end() ? dim.size : named->second);
+  }
   int64_t rest = 1;
   size_t open = 0;
-  for (const OnnxDimension& dim : input.dims) {
-    if (dim.size && __builtin_mul_overflow(rest, *dim.size, &rest)) rest = 0;
-    open += dim.size ? 0 : 1;
+  for (const std::optional<int64_t>& dim : dims) {
+    if (dim && __builtin_mul_overflow(rest, *dim, &rest)) rest = 0;
+    open += dim ? 0 : 1;
   }
   const bool fits = open == 0 ? rest == count : open == 1 && rest > 0 && count % rest == 0;
-  if (input.has_dims && !fits)
+  const bool says = input.has_dims || asked != options.sizes.end();
+  if (says && !fits)
     return Outcome(ExitCode::program, invalid_argument("input '{}': {} texts do not fit {}",
                                                        input.name, count, input.text()));
-  for (const OnnxDimension& dim : input.dims)
-    out.sizes.push_back(dim.size ? *dim.size : count / rest);
-  if (!input.has_dims) out.sizes = {count};
+  for (const std::optional<int64_t>& dim : dims) out.sizes.push_back(dim ? *dim : count / rest);
+  if (!says) out.sizes = {count};
+  for (size_t d = 0; d < input.dims.size() && d < out.sizes.size(); ++d)
+    if (!input.dims[d].name.empty()) options.dims.emplace(input.dims[d].name, out.sizes[d]);
+  options.sizes.erase(input.name);
   options.texts[input.name] = std::move(out);
   return Outcome();
 }
@@ -192,6 +204,7 @@ Outcome take_onnx_inputs(const OnnxModel& model, GivenInputs& given, OnnxOptions
                                shown_name(source.name), did_you_mean(source.name, names),
                                known_inputs(model)));
   add_sources_of_folder(names, given);
+  const std::map<std::string, int64_t> asked = options.dims;
   // Files first: what they say of named dimensions holds for the others.
   for (const bool files : {true, false})
     for (const NamedSource& source : given.sources) {
@@ -204,9 +217,17 @@ Outcome take_onnx_inputs(const OnnxModel& model, GivenInputs& given, OnnxOptions
       auto tensor = std::make_shared<HostTensor>();
       STRIA_FAIL_IF(read_onnx_input(input, source.source, options, *tensor));
       options.sizes[input.name] = tensor->sizes();
-      for (size_t d = 0; d < input.dims.size() && d < tensor->sizes().size(); ++d)
-        if (!input.dims[d].name.empty())
-          options.dims.emplace(input.dims[d].name, tensor->sizes()[d]);
+      for (size_t d = 0; d < input.dims.size() && d < tensor->sizes().size(); ++d) {
+        const std::string& name = input.dims[d].name;
+        if (name.empty()) continue;
+        const int64_t size = tensor->sizes()[d];
+        if (const auto at = asked.find(name); at != asked.end() && at->second != size)
+          return Outcome(ExitCode::program,
+                         invalid_argument("input '{}': dimension {} has {} elements, but --shape "
+                                          "says {}={}",
+                                          input.name, d, size, shown_name(name), at->second));
+        options.dims.emplace(name, size);
+      }
       options.at_hand[input.name] = tensor;
       tensors[input.name] = std::move(tensor);
     }
@@ -225,7 +246,7 @@ Outcome read_onnx(const std::string& path, GivenInputs& given, Wanted wanted, Pr
     ++seed;
     if (tensors.contains(input.name) || options.texts.contains(input.name) || input.has_default)
       continue;
-    if (wanted == Wanted::values)
+    if (wanted == Wanted::values || input.element == "string")
       missing.push_back(fmt::format("{}: --input {}={}", input.text(), input.name,
                                     input.element == "string" ? "text:A,B" : "FILE"));
     else if (!sizes_of(input, options))

@@ -63,7 +63,10 @@ Result<Taps> taps_along(NodeWriter& node, const Sampling& how, const std::string
     // At a border cubic taps are held one by one, as the frameworks do that export them; the
     // standard's reference moves the point to the border first.
     const bool tap_by_tap = how.mode == "cubic" && how.padding == "border";
-    const std::string inside = tap_by_tap ? x : node.let(padded_coordinate(how, x, size));
+    // Beyond all taps nothing changes; far away fp32 has no halves.
+    const std::string inside =
+        node.let(tap_by_tap ? fmt::format("max(min({}, {}.0), -3.0)", x, size + 2)
+                            : padded_coordinate(how, x, size));
     std::vector<double> steps;
     if (how.mode == "linear")
       steps = {0, 1};

@@ -290,7 +290,7 @@ Status upsample(NodeWriter& node) {
   if (!node.has(0)) return node.error("input 0 is missing");
   ResizeMode mode;
   mode.coordinates = "asymmetric";
-  mode.nearest = "floor";
+  mode.nearest_by_scale = true;
   STRIA_ASSIGN(mode.mode, node.string_attribute("mode", "nearest"));
   std::vector<double> scales;
   if (node.version() < 7) {

@@ -84,8 +84,10 @@ Result<ResizeTaps> resize_taps(const NodeWriter& node, const ResizeMode& mode,
     out.any_outside = out.any_outside || out.outside.back();
     if (*source != static_cast<double>(o)) out.copies = false;
     if (is_nearest) {
+      // In fp32, as scales are: of 7 / 0.7 more digits make more than 10.
+      const double single = static_cast<float>(o) / static_cast<float>(axis.scale);
       const auto nearest = mode.nearest_by_scale
-                               ? nearest_of(axis.scale < 1 ? "ceil" : "floor", *source)
+                               ? nearest_of(axis.scale < 1 ? "ceil" : "floor", single)
                                : nearest_of(mode.nearest, *source);
       if (!nearest) return node.error(fmt::format("nearest_mode '{}'", mode.nearest));
       out.positions.push_back(static_cast<int64_t>(*nearest));

@@ -43,7 +43,7 @@ Result<std::string> spread(NodeWriter& node, int i, const Granularity& granulari
     return node.error(fmt::format("input {} has sizes [{}], which fit no axis {} of [{}]", i,
                                   fmt::join(own, ", "), found, fmt::join(sizes, ", ")));
   };
-  if (own.size() == 1 && sizes.size() > 1) {
+  if (own.size() == 1 && (sizes.size() > 1 || granularity.block_size == 0)) {
     if (own[0] != sizes[axis]) return wrong();
     std::vector<int64_t> ones(sizes.size(), 1);
     ones[axis] = own[0];

@@ -92,7 +92,7 @@ Status extreme(NodeWriter& node, char aggregation, double of_none) {
   std::string otherwise;
   if (of.elements == 0) {
     if (is_integer(of.type)) {
-      STRIA_ASSIGN(otherwise, limits_of(node, of, from, of_none > 0));
+      STRIA_ASSIGN(otherwise, limits_of(node, of, of.type, of_none > 0));
     } else {
       otherwise = node.let(truth ? (of_none < 0 ? "0" : "1") : literal(of_none));
     }
