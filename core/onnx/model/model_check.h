@@ -8,8 +8,8 @@
 namespace stria::onnx {
 
 // invalid_argument, naming the graph, if it or one inside it has two inputs or two initialisers of
-// one name (outputs have places, and may be one value); if a node has two attributes of one name; if two functions of one domain
-// and overload have one name, or a function two parameters.
+// one name (outputs have places, and may be one value); if a node has two attributes of one name;
+// if two functions of one domain and overload have one name, or a function two parameters.
 Status check_names(const Model& model);
 
 }  // namespace stria::onnx

@@ -110,7 +110,8 @@ Result<Model> parse_model(std::string_view bytes, std::shared_ptr<const void> ow
   out.file = name;
   read_fields(reader, context, out);
   STRIA_RETURN_IF_ERROR(reader.status());
-  if (const Status status = check_names(out); !status.ok()) return status.with_context(shown_name(out.file));
+  if (const Status status = check_names(out); !status.ok())
+    return status.with_context(shown_name(out.file));
   return out;
 }
 
