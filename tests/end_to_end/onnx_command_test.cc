@@ -433,6 +433,31 @@ TEST_F(OnnxCommand, NumbersAsInputs) {
                                    "--shape A=N,M"));
 }
 
+TEST_F(OnnxCommand, TextAsInputs) {
+  folder_.write("t.onnx", OnnxFile()
+                              .input("x", ElementType::string, {"n", 2})
+                              .input("y", ElementType::string, {2})
+                              .node("Equal", {"x", "y"}, {"same"})
+                              .output("same")
+                              .text());
+  const std::string command = "run t.onnx --device reference ";
+  EXPECT_EQ(out_of(command + "--input x=text:a,b,c,a --input y=text:a,b"),
+            "same: bool[2, 2] = true true false false\n");
+  const auto says = [&](const std::string& inputs, const std::string& message) {
+    const Ended ended = run(command + inputs);
+    EXPECT_EQ(ended.code, 1) << inputs;
+    EXPECT_EQ(ended.err, "stria: " + message + "\n") << inputs;
+  };
+  says("--input x=text:a,b",
+       "'t' needs values for its inputs:\n  y: string[2]: --input y=text:A,B");
+  says("--input x=text:a,b,c --input y=text:a,b", "input 'x': 3 texts do not fit x: string[n, 2]");
+  says("--input x=text:a,b --shape n=2 --input y=text:a,b",
+       "input 'x': 2 texts do not fit x: string[n, 2]");
+  says("--input x=1 --input y=text:a,b", "input 'x' is text: --input x=text:hello,world");
+  const Ended ended = run("run scores.onnx --device reference --input gpu_0/data=text:a");
+  EXPECT_EQ(ended.err, "stria: input 'gpu_0/data' takes no text: gpu_0/data: fp32[rows, 2]\n");
+}
+
 // Weights have names, too.
 TEST_F(OnnxCommand, DerivativesByWeights) {
   const std::string by_name =
@@ -475,6 +500,14 @@ TEST_F(OnnxCommand, WhatIsWrong) {
   says("run scores.onnx" + device, 1,
        "'scores' needs values for its inputs:\n"
        "  gpu_0/data: fp32[rows, 2]: --input gpu_0/data=FILE");
+  says("run scores.onnx" + device + "--input gpu_0/data=data.npy --shape rows=3", 1,
+       "input 'gpu_0/data': dimension 0 has 2 elements, but --shape says rows=3");
+  folder_.write(
+      "foo.onnx",
+      OnnxFile().input("x", ElementType::fp32, {"n"}).node("Foo", {"x"}, {"y"}).output("y").text());
+  says("run foo.onnx" + device, 1,
+       "'foo' needs values for its inputs:\n  x: fp32[n]: --input x=FILE\n"
+       "and has operators that are not supported:\n  Foo: 'node_0'");
   says("run scores.onnx" + device + "--input gpu_0/data=random:1", 1,
        "input 'gpu_0/data' is random, but the model leaves its sizes open: gpu_0/data: "
        "fp32[rows, 2]; give them: --shape gpu_0/data=…");

@@ -240,7 +240,8 @@ Status GraphTranslator::expand_function(const Function& function, const Node& no
                                         const std::vector<ValuePtr>& inputs, Scope& scope) {
   if (std::find(functions_inside_.begin(), functions_inside_.end(), &function) !=
       functions_inside_.end())
-    return invalid_argument("{}: the function '{}' calls itself", text_of(node), function.name);
+    return invalid_argument("{}: the function '{}' calls itself", text_of(node),
+                            shown_name(function.name));
   if (depth_ >= kMostDepth)
     return invalid_argument("{}: functions are nested deeper than {}", text_of(node), kMostDepth);
   if (inputs.size() > function.inputs.size())

@@ -19,7 +19,8 @@ std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? 
 // The model's own function that a node calls; null if it calls none.
 const onnx::Function* function_of(const onnx::Model& model, const onnx::Node& node) {
   for (const onnx::Function& function : model.functions)
-    if (function.name == node.op_type && domain_of(function.domain) == domain_of(node.domain))
+    if (function.name == node.op_type && function.overload == node.overload &&
+        domain_of(function.domain) == domain_of(node.domain))
       return &function;
   return nullptr;
 }

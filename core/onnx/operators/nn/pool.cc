@@ -137,7 +137,7 @@ Status lp(NodeWriter& node, bool whole) {
   if (node.version() < 2) {
     STRIA_ASSIGN(const float written, node.float_attribute("p", 2));
     if (!(written >= 1 && written <= 1024) || written != std::floor(written))
-      return node.error(fmt::format("p is {}", written));
+      return node.error(fmt::format("p is {}, no whole number from 1 to 1024", written));
     p = static_cast<int64_t>(written);
   } else {
     STRIA_ASSIGN(p, node.integer_attribute("p", 2));
