@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "stria/base/text.h"
 #include "stria/hal/boundary/info.h"
 
 namespace stria {
@@ -13,17 +14,13 @@ namespace {
 // All lines as one: what a device lacks is a list of lines.
 std::string joined_lines(const std::string& text) {
   std::string out;
-  size_t begin = 0;
-  while (begin <= text.size()) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    std::string line = text.substr(begin, end - begin);
-    begin = end + 1;
-    const size_t first = line.find_first_not_of(' ');
-    if (first == std::string::npos) continue;
-    if (!out.empty()) out += out.back() == ':' ? " " : first > 0 ? ", " : "; ";
-    out += line.substr(first);
+  for (const std::string& line : split(text, '\n')) {
+    const std::string_view words = trim(line);
+    if (words.empty()) continue;
+    if (!out.empty()) out += out.back() == ':' ? " " : line.starts_with(' ') ? ", " : "; ";
+    out += words;
   }
-  return out;
+  return hal::one_line(out);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "stria/base/status.h"
+#include "stria/runtime/run_failure.h"
 
 namespace stria {
 namespace {
@@ -279,6 +280,17 @@ TEST_F(ProgramRunnerTest, NothingLeftNamesEachDeviceWithItsReason) {
   const Status again = runner.run(inputs_).status();
   EXPECT_THAT(again.message(), HasSubstr("\n  fragile:1 cannot take the program: "));
   EXPECT_EQ(runner.handed_over(), 3u);
+}
+
+// All that a device lacks, in one line that no text of a plugin breaks.
+TEST(WhatHappened, ToldWithAllItsLines) {
+  const auto told = [](const char* text) {
+    return what_happened("a:0", RunStage::compile, unsupported("{}", text));
+  };
+  EXPECT_EQ(told("it lacks i64, which is needed by:\n  Cast 'a'\n  Abs 'b'\nfp16:\n  Sin 's'\n"),
+            "a:0 cannot take the program: it lacks i64, which is needed by: Cast 'a', Abs 'b'; "
+            "fp16: Sin 's'");
+  EXPECT_EQ(told("\n\n  one\x1b[31m\n"), "a:0 cannot take the program: one\\x1b[31m");
 }
 
 TEST_F(ProgramRunnerTest, ReasonsThatAgreeGiveTheirCode) {
