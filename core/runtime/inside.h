@@ -120,7 +120,7 @@ struct Inside {
   static const onnx::Model& model(const OnnxModel& model);
   // onnx::translate for what callers give: inputs at hand are bound once they turn out to be
   // needed.
-  // `notes`, if any, gets what the host computed for it.
+  // `notes`, if any, gets what was computed for it, and where.
   static Result<onnx::Translation> translate(const onnx::Model& model, const OnnxOptions& options,
                                              std::vector<std::string>* notes = nullptr);
 

@@ -13,8 +13,9 @@
 #include "stria/onnx/model/model_reader.h"
 #include "stria/onnx/translate/element_types.h"
 #include "stria/onnx/translate/translate.h"
-#include "stria/runtime/host/evaluate_tile.h"
 #include "stria/runtime/inside.h"
+#include "stria/runtime/run_calls.h"
+#include "stria/runtime/host/tile_evaluator.h"
 #include "stria/tile/syntax/parser.h"
 
 namespace stria {
@@ -168,8 +169,21 @@ Result<onnx::Translation> Inside::translate(const onnx::Model& model, const Onnx
                                             std::vector<std::string>* notes) {
   // What the host computes and the device does not is told, if it is more than sizes take.
   constexpr double kToldFrom = 1e6;
-  const TileEvaluator evaluate;
   std::vector<std::string> decide;
+  std::string device;  // that computed something
+  TileEvaluator::OnDevice on_device;
+  if (options.open_device)
+    on_device = [&](const std::vector<onnx::KnownCall>& calls)
+        -> Result<std::optional<onnx::KnownResults>> {
+      STRIA_ASSIGN(const CallsProgram made, program_of_calls(calls));
+      STRIA_ASSIGN(const Device open, options.open_device(made.program));
+      if (!open.valid()) return std::optional<onnx::KnownResults>();
+      auto results = run_calls(open, made, calls);
+      if (!results.ok()) return results.status().with_context(open.name());
+      device = open.name();
+      return std::optional(*std::move(results));
+    };
+  const TileEvaluator evaluate(std::move(on_device));
   onnx::TranslateOptions how;
   how.sizes = options.sizes;
   how.dims = options.dims;
@@ -188,6 +202,7 @@ Result<onnx::Translation> Inside::translate(const onnx::Model& model, const Onnx
   for (;;) {
     onnx::Missing missing;
     const double before = evaluate.points();
+    device.clear();
     auto out = onnx::translate(model, how, &missing);
     const double points = evaluate.points() - before;
     if (out.ok() && notes && !decide.empty() && points > kToldFrom)
@@ -195,6 +210,10 @@ Result<onnx::Translation> Inside::translate(const onnx::Model& model, const Onnx
           "the host computed {:.1e} points of loops while the program was made, and no device did: "
           "sizes depend on the elements of {}",
           points, fmt::join(decide, ", ")));
+    if (out.ok() && notes && !device.empty())
+      notes->push_back(fmt::format(
+          "{} ran a program while this one was made: sizes depend on the elements of {}", device,
+          decide.empty() ? "known tensors" : join(decide, ", ")));
     if (out.ok()) return out;
     bool more = false;
     for (const std::string& name : missing.inputs_by_value) {

@@ -3,15 +3,20 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "stria/base/api.h"
+#include "stria/base/result.h"
 #include "stria/type/host_tensor.h"
 
 namespace stria {
+
+class Device;
+class Program;
 
 // Strings, row-major.
 struct STRIA_API OnnxTexts {
@@ -33,6 +38,10 @@ struct STRIA_API OnnxOptions {
   std::map<std::string, std::shared_ptr<const HostTensor>> at_hand;
   // Inputs of strings: no device has any, so that they are bound by value always.
   std::map<std::string, OnnxTexts> texts;
+  // Where sizes depend on elements (NonMaxSuppression, NonZero), these are computed while the
+  // program is made. What has more than 10^8 points of loops runs as one program on the device that
+  // this gives; on one that is not valid, and where this is empty, the interpreter computes it.
+  std::function<Result<Device>(const Program&)> open_device;
 };
 
 }  // namespace stria

@@ -458,6 +458,26 @@ TEST_F(OnnxCommand, TextAsInputs) {
   EXPECT_EQ(ended.err, "stria: input 'gpu_0/data' takes no text: gpu_0/data: fp32[rows, 2]\n");
 }
 
+// What NonZero reads takes the interpreter long: the device that is asked for computes it.
+TEST_F(OnnxCommand, SizesThatTakeAProgram) {
+  folder_.write("places.onnx", OnnxFile()
+                                   .input("x", ElementType::fp32, {500, 500})
+                                   .node("MatMul", {"x", "x"}, {"m"})
+                                   .node("NonZero", {"m"}, {"places"})
+                                   .output("places")
+                                   .text());
+  std::vector<double> x(250000, 0);
+  x[0] = 1;
+  folder_.write("x.npy", npy_bytes({"<f4", {500, 500}, x}));
+  const Ended ended = run("run places.onnx --input x=x.npy --device llvm_cpu");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.out, "places: i64[2, 1] = 0 0\n");
+  EXPECT_EQ(ended.err,
+            "stria: llvm_cpu:0 ran a program while this one was made: sizes depend on the elements "
+            "of 'x' (NonZero 'places')\n");
+  EXPECT_EQ(run("run places.onnx --input x=x.npy --device llvm_cpu:9").code, 3);
+}
+
 // Weights have names, too.
 TEST_F(OnnxCommand, DerivativesByWeights) {
   const std::string by_name =

@@ -20,7 +20,7 @@
 #include "stria/onnx/model/model_reader.h"
 #include "stria/onnx/translate/graph_translator.h"
 #include "stria/onnx/translate/translate.h"
-#include "stria/runtime/host/evaluate_tile.h"
+#include "stria/runtime/host/tile_evaluator.h"
 #include "stria/runtime/stria.h"
 #include "stria/tensor_io/png.h"
 #include "stria/type/scalar.h"
@@ -141,7 +141,7 @@ Outcome of(const Status& status) {
 Result<Translation> translation(const Model& model, const std::vector<CaseValue>& inputs,
                                 Outcome& outcome) {
   TranslateOptions options;
-  options.evaluate = evaluate_tile;
+  options.evaluate = TileEvaluator();
   options.read_image = [](std::string_view bytes) {
     return parse_png(bytes, "input", DataType::u8);
   };

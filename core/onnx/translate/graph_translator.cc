@@ -47,6 +47,13 @@ void add_names(std::vector<std::string>& to, const std::vector<std::string>& nam
     if (std::find(to.begin(), to.end(), name) == to.end()) to.push_back(name);
 }
 
+// Null: not known yet.
+std::shared_ptr<const HostTensor> known_result(const Value& value) {
+  if (value.elements || !value.made_by) return value.elements;
+  const auto& of = value.made_by->elements;
+  return of.empty() ? nullptr : of[static_cast<size_t>(value.index)];
+}
+
 }  // namespace
 
 const ValuePtr* Scope::find(const std::string& name) const {
@@ -88,32 +95,56 @@ Result<std::shared_ptr<const HostTensor>> GraphTranslator::elements(const ValueP
     return unsupported("the elements of '{}' must be known; they depend on the input '{}'",
                        value->name, fmt::join(value->depends_on, "', '"));
   }
-  // The calls that it takes, in order.
-  std::vector<const Call*> needed = {value->made_by.get()};
-  std::set<const Call*> seen(needed.begin(), needed.end());
-  for (size_t i = 0; i < needed.size(); ++i)
-    for (const ValuePtr& argument : needed[i]->arguments)
-      if (!argument->elements && argument->made_by && seen.insert(argument->made_by.get()).second)
-        needed.push_back(argument->made_by.get());
-  for (const std::shared_ptr<const Call>& call : calls_) {
-    if (!seen.contains(call.get()) || call->known_results()) continue;
-    std::vector<std::shared_ptr<const HostTensor>> arguments;
-    std::vector<std::string> names;
-    for (const ValuePtr& argument : call->arguments) {
-      std::shared_ptr<const HostTensor> elements = argument->elements;
-      if (!elements && argument->made_by)
-        elements = argument->made_by->elements[static_cast<size_t>(argument->index)];
-      if (!elements) return internal_error("'{}' was not computed", argument->name);
-      arguments.push_back(std::move(elements));
-      names.push_back(fmt::format("X{}", names.size()));
-    }
-    auto results = options_.evaluate(text_of_[call->function], call->function, names, arguments);
-    if (!results.ok()) return results.status().with_context(call->node);
-    for (HostTensor& result : *results)
-      call->elements.push_back(std::make_shared<const HostTensor>(std::move(result)));
-  }
-  value->elements = value->made_by->elements[static_cast<size_t>(value->index)];
+  if (!known_result(*value)) STRIA_RETURN_IF_ERROR(compute_results(*value->made_by));
+  value->elements = known_result(*value);
+  if (!value->elements) return internal_error("'{}' was not computed", value->name);
   return value->elements;
+}
+
+Status GraphTranslator::compute_results(const Call& last) {
+  std::vector<const Call*> open = {&last};
+  std::map<const Call*, size_t> place;  // in `calls`
+  place[&last] = 0;
+  for (size_t i = 0; i < open.size(); ++i)
+    for (const ValuePtr& argument : open[i]->arguments)
+      if (argument->made_by && !known_result(*argument) &&
+          place.emplace(argument->made_by.get(), 0).second)
+        open.push_back(argument->made_by.get());
+  std::vector<const Call*> needed;
+  std::vector<KnownCall> calls;
+  for (const std::shared_ptr<const Call>& call : calls_) {
+    const auto at = place.find(call.get());
+    if (at == place.end()) continue;
+    at->second = calls.size();
+    needed.push_back(call.get());
+    KnownCall& out = calls.emplace_back();
+    out.function = call->function;
+    out.text = text_of_[call->function];
+    out.node = call->node;
+    out.wanted.assign(call->results.size(), call.get() == &last);
+    for (const ValuePtr& argument : call->arguments) {
+      out.parameters.push_back(fmt::format("X{}", out.parameters.size()));
+      KnownCall::Argument& of = out.arguments.emplace_back();
+      of.elements = known_result(*argument);
+      if (of.elements) continue;
+      if (!argument->made_by) return internal_error("'{}' was not computed", argument->name);
+      of.call = place.at(argument->made_by.get());
+      of.result = static_cast<size_t>(argument->index);
+    }
+  }
+  // Others read some of these results, too: a detector's boxes and scores come from one backbone.
+  for (const std::shared_ptr<const Call>& call : calls_)
+    if (!place.contains(call.get()))
+      for (const ValuePtr& argument : call->arguments)
+        if (const auto at = place.find(argument->made_by.get()); at != place.end())
+          calls[at->second].wanted[static_cast<size_t>(argument->index)] = true;
+  STRIA_ASSIGN(KnownResults results, options_.evaluate(calls));
+  for (size_t c = 0; c < calls.size(); ++c) {
+    needed[c]->elements.resize(needed[c]->results.size());
+    for (size_t k = 0; k < results[c].size(); ++k)
+      if (results[c][k]) needed[c]->elements[k] = std::move(results[c][k]);
+  }
+  return Status();
 }
 
 Result<GraphTranslator::MadeFunction> GraphTranslator::function_of(

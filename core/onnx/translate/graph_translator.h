@@ -94,6 +94,8 @@ class GraphTranslator {
     std::string name;
     std::vector<TensorType> results;
   };
+  // Computes the results of that call and of those before it, as far as they are not known.
+  Status compute_results(const Call& last);
   // A call of that function, and the value that a result of it is.
   Result<std::shared_ptr<const Call>> call_of(const NodeWriter& writer,
                                               const std::vector<std::string>& results);

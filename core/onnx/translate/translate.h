@@ -24,10 +24,22 @@
 
 namespace stria::onnx {
 
-// Computes the results of `function` of a Tile text whose inputs are all known.
-using Evaluator = std::function<Result<std::vector<HostTensor>>(
-    const std::string& text, const std::string& function, const std::vector<std::string>& names,
-    const std::vector<std::shared_ptr<const HostTensor>>& inputs)>;
+// A call of a Tile function whose arguments are known once those before it have run.
+struct KnownCall {
+  struct Argument {
+    std::shared_ptr<const HostTensor> elements;  // null: result `result` of call `call`
+    size_t call = 0, result = 0;
+  };
+  std::string function;
+  std::string text;  // the function
+  std::string node;  // "Conv 'conv1'": for messages
+  std::vector<std::string> parameters;
+  std::vector<Argument> arguments;  // one for each parameter
+  std::vector<bool> wanted;         // one for each result: is it read other than by these calls?
+};
+// Of each call its results. Those that are not wanted may be null.
+using KnownResults = std::vector<std::vector<std::shared_ptr<const HostTensor>>>;
+using Evaluator = std::function<Result<KnownResults>(const std::vector<KnownCall>& calls)>;
 
 // Reads a picture file that is compressed: u8 [height, width, channels]. core reads plain ones.
 using ImageReader = std::function<Result<HostTensor>(std::string_view bytes)>;

@@ -62,9 +62,8 @@ struct Call {
   std::string node;  // "Conv 'conv1'": for messages
   std::vector<ValuePtr> arguments;
   std::vector<TensorType> results;
-  // One for each result, once somebody asked for them.
+  // One for each result, null until somebody needs it.
   mutable std::vector<std::shared_ptr<const HostTensor>> elements;
-  bool known_results() const { return !elements.empty(); }
 };
 
 }  // namespace stria::onnx

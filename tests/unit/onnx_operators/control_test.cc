@@ -39,7 +39,7 @@ Attribute graph(std::string name, Graph graph) {
 
 Result<Translation> translated(const Model& model, Missing* missing = nullptr) {
   TranslateOptions options;
-  options.evaluate = evaluate_tile;
+  options.evaluate = TileEvaluator();
   return translate(model, options, missing);
 }
 

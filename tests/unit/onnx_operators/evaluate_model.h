@@ -9,7 +9,7 @@
 
 #include "stria/base/result.h"
 #include "stria/onnx/translate/translate.h"
-#include "stria/runtime/host/evaluate_tile.h"
+#include "stria/runtime/host/tile_evaluator.h"
 #include "stria/tile/bind/bind.h"
 #include "stria/tile/syntax/parser.h"
 #include "stria/type/host_tensor.h"
@@ -25,27 +25,26 @@ using GivenTensors = std::map<std::string, std::shared_ptr<const HostTensor>>;
 inline Result<std::vector<EvaluatedOutput>> evaluate_model(const Model& model,
                                                            TranslateOptions options = {},
                                                            const GivenTensors& when_run = {}) {
-  options.evaluate = evaluate_tile;
+  options.evaluate = TileEvaluator();
   for (const auto& [name, tensor] : when_run) options.sizes[name] = tensor->sizes();
   STRIA_ASSIGN(const Translation made, translate(model, options));
   std::map<std::string, std::shared_ptr<const HostTensor>> results;
   if (!made.text.empty()) {
-    std::vector<std::string> names;
-    std::vector<std::shared_ptr<const HostTensor>> inputs;
+    KnownCall call;
+    call.function = made.function;
+    call.text = made.text;
     for (const onnx::TranslatedInput& input : made.inputs) {
-      names.push_back(input.tile);
-      inputs.push_back(when_run.at(input.name));
+      call.parameters.push_back(input.tile);
+      call.arguments.push_back({when_run.at(input.name)});
     }
     for (const onnx::TranslatedConstant& constant : made.constants) {
-      names.push_back(constant.tile);
-      inputs.push_back(constant.elements);
+      call.parameters.push_back(constant.tile);
+      call.arguments.push_back({constant.elements});
     }
-    STRIA_ASSIGN(std::vector<HostTensor> elements,
-                 evaluate_tile(made.text, made.function, names, inputs));
+    STRIA_ASSIGN(const KnownResults elements, TileEvaluator()({call}));
     STRIA_ASSIGN(const tile::Program parsed, tile::parse({"model.tile", made.text}));
     STRIA_ASSIGN(const tile::Function* main, tile::entry_function(parsed, made.function));
-    for (size_t k = 0; k < elements.size(); ++k)
-      results[main->results[k].text] = std::make_shared<const HostTensor>(std::move(elements[k]));
+    for (size_t k = 0; k < elements[0].size(); ++k) results[main->results[k].text] = elements[0][k];
   }
   std::vector<EvaluatedOutput> out;
   for (const TranslatedOutput& output : made.outputs) out.push_back({output, results[output.tile]});

@@ -11,7 +11,7 @@
 #include "stria/onnx/model/model_check.h"
 #include "stria/onnx/translate/opsets.h"
 #include "stria/onnx/translate/translate.h"
-#include "stria/runtime/host/evaluate_tile.h"
+#include "stria/runtime/host/tile_evaluator.h"
 
 namespace stria::onnx {
 namespace {
@@ -219,14 +219,17 @@ TEST(Mistakes, NamesThatAreThereTwice) {
             "graph 'then': the input 'o' is there twice");
 }
 
+KnownCall call_of(const std::string& text, std::vector<KnownCall::Argument> arguments) {
+  return {"f",   "function f(X) -> (Y) {\n" + text + "}\n", "Node 'n'", {"X"}, std::move(arguments),
+          {true}};
+}
+
 // What sizes depend on is computed while the model becomes a program, within bounds.
 std::string refused(const std::string& text, const std::vector<int64_t>& sizes) {
-  const TileEvaluator evaluate;
   auto x = HostTensor::create(DataType::i8, sizes, "x");
   if (!x.ok()) return "no memory";
   const auto input = std::make_shared<const HostTensor>(*std::move(x));
-  const auto out = evaluate("function f(X) -> (Y) {\n" + text + "}\n", "f", {"X"}, {input});
-  return std::string(out.status().message());
+  return std::string(TileEvaluator()({call_of(text, {{input}})}).status().message());
 }
 
 TEST(HostEvaluation, LargeResultsAreRefused) {
@@ -247,14 +250,44 @@ TEST(HostEvaluation, FunctionsOfOneNameDiffer) {
   x.data()[1] = std::byte{3};
   const auto input = std::make_shared<const HostTensor>(std::move(x));
   const auto first = [&](const char* body) {
-    const auto out = evaluate(fmt::format("function f(X) -> (Y) {{\n  Y = {};\n}}\n", body), "f",
-                              {"X"}, {input});
-    return out.ok() ? std::to_integer<int>((*out)[0].data()[1]) : -1;
+    const auto out = evaluate({call_of(fmt::format("  Y = {};\n", body), {{input}})});
+    return out.ok() ? std::to_integer<int>((*out)[0][0]->data()[1]) : -1;
   };
   EXPECT_EQ(first("X + X"), 6);
   EXPECT_EQ(first("X * X"), 9);
   EXPECT_EQ(first("X + X"), 6);
   EXPECT_GT(evaluate.points(), 0);
+}
+
+TEST(HostEvaluation, ACallReadsResultsOfThoseBeforeIt) {
+  HostTensor x = *HostTensor::create(DataType::i8, {1}, "x");
+  x.data()[0] = std::byte{3};
+  const auto input = std::make_shared<const HostTensor>(std::move(x));
+  const auto out = TileEvaluator()(
+      {call_of("  Y = X + X;\n", {{input}}), call_of("  Y = X * X;\n", {{nullptr, 0, 0}})});
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ(std::to_integer<int>((*out)[1][0]->data()[0]), 36);
+}
+
+// Only what would take the interpreter long; and a device may be none.
+TEST(HostEvaluation, ADeviceIsAskedWhereItPays) {
+  int asked = 0;
+  const TileEvaluator evaluate([&](const std::vector<KnownCall>& calls) {
+    ++asked;
+    EXPECT_EQ(calls.size(), 1u);
+    return Result<std::optional<KnownResults>>(std::nullopt);
+  });
+  const auto square = [&](int64_t size) {
+    const auto x =
+        std::make_shared<const HostTensor>(*HostTensor::create(DataType::i8, {size, size}, "x"));
+    return evaluate(
+        {call_of(fmt::format("  Y[i, j : {0}, {0}] = +(X[i, k] * X[k, j]);\n", size), {{x}})});
+  };
+  EXPECT_TRUE(square(100).ok());
+  EXPECT_EQ(asked, 0);
+  EXPECT_TRUE(square(500).ok());
+  EXPECT_EQ(asked, 1);
+  EXPECT_GT(evaluate.points(), 1e8);
 }
 
 }  // namespace

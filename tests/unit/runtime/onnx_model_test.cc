@@ -118,6 +118,55 @@ TEST_F(OnnxModelTest, SeveralNodesMayNeedTheElementsOfOneInput) {
   EXPECT_EQ(program.inputs().size(), 1u);
 }
 
+// m = x * x; places = NonZero(m > limit), of which only a run says how many there are; twice = m + m.
+GraphWriter places(int size) {
+  GraphWriter out;
+  out.input("x", ElementType::fp32, {size, size});
+  out.weights<float>("limit", ElementType::fp32, {}, {3});
+  out.node("MatMul", {"x", "x"}, {"m"}).node("Add", {"m", "m"}, {"twice"});
+  out.node("Greater", {"m", "limit"}, {"above"}).node("NonZero", {"above"}, {"places"});
+  out.output("places").output("twice");
+  return out;
+}
+
+TEST_F(OnnxModelTest, ADeviceComputesWhatSizesDependOn) {
+  for (const int size : {20, 500}) {
+    const OnnxModel model = read(places(size));
+    std::vector<float> x(static_cast<size_t>(size * size), 0);
+    x[0] = 2;                               // m[0, 0] = 4
+    x[static_cast<size_t>(size) + 1] = -2;  // m[1, 1] = 4
+    std::vector<std::string> ran;
+    OnnxOptions options{.at_hand = {{"x", floats({size, size}, x)}}};
+    options.open_device = [&](const Program& program) {
+      EXPECT_EQ(program.outputs().size(), 2u);  // m and `above`
+      ran.push_back(device_.name());
+      return Result<Device>(device_);
+    };
+    const Program program = made(model.program(options));
+    EXPECT_EQ(ran.size(), size == 500 ? 1u : 0u);
+    if (size == 500)
+      EXPECT_THAT(program.notes(),
+                  ElementsAre(device_.name() + " ran a program while this one was made: sizes "
+                                               "depend on the elements of 'x' (NonZero 'places')"));
+    const Executable executable = compile(program);
+    EXPECT_EQ(executable.outputs()[0].sizes, (std::vector<int64_t>{2, 2}));
+    const std::vector<float> twice = run(program, {}, 1);
+    EXPECT_EQ(twice[0], 8);
+    EXPECT_EQ(twice[static_cast<size_t>(size) + 1], 8);
+    EXPECT_EQ(twice[1], 0);
+  }
+}
+
+TEST_F(OnnxModelTest, ADeviceThatCannotBeOpenedFailsTheModel) {
+  const OnnxModel model = read(places(500));
+  OnnxOptions options{.at_hand = {{"x", floats({500, 500}, std::vector<float>(250000, 1))}}};
+  options.open_device = [&](const Program&) { return runtime_->open("nosuch"); };
+  EXPECT_THAT(failure(model.program(options)), HasSubstr("nosuch"));
+  // None is asked for: the interpreter.
+  options.open_device = [&](const Program&) { return Result<Device>(Device()); };
+  EXPECT_THAT(made(model.program(options)).notes(), ElementsAre(HasSubstr("the host computed")));
+}
+
 TEST_F(OnnxModelTest, NamesMayHoldAnything) {
   GraphWriter graph;
   graph.input("a/b:0", ElementType::fp32, {"d/0"}).input("a_b_0", ElementType::fp32, {"d/0"});

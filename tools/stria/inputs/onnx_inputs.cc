@@ -176,6 +176,17 @@ Outcome read_onnx_input(const OnnxInput& input, const TensorSource& source,
   return Outcome();
 }
 
+// Of a model of which a device has run a part.
+ExitCode whose_failure(const Status& status) {
+  switch (status.code()) {
+    case StatusCode::invalid_argument:
+    case StatusCode::not_found:
+    case StatusCode::out_of_range:
+    case StatusCode::unsupported: return ExitCode::program;
+    default: return ExitCode::device;
+  }
+}
+
 }  // namespace
 
 bool is_onnx(const std::string& path) { return std::filesystem::path(path).extension() == ".onnx"; }
@@ -235,7 +246,7 @@ Outcome take_onnx_inputs(const OnnxModel& model, GivenInputs& given, OnnxOptions
 }
 
 Outcome read_onnx(const std::string& path, GivenInputs& given, Wanted wanted, Program& program,
-                  ReadInputs& in) {
+                  ReadInputs& in, const DeviceOpener& open) {
   STRIA_OR_FAIL(const OnnxModel model, ExitCode::program, OnnxModel::read(path));
   OnnxOptions options;
   OnnxTensors tensors;
@@ -271,7 +282,19 @@ Outcome read_onnx(const std::string& path, GivenInputs& given, Wanted wanted, Pr
                                          : "\nand has operators that are not supported:\n  " +
                                                join(unknown, "\n  ")));
   }
-  STRIA_OR_FAIL(program, ExitCode::program, model.program(options));
+  Outcome opened;
+  Device device;
+  if (open)
+    options.open_device = [&](const Program& first) -> Result<Device> {
+      STRIA_ASSIGN(const Compilation generic, lower_program(first, {}));
+      opened = open(generic, device);
+      STRIA_RETURN_IF_ERROR(opened.status());
+      return Inside::model(device).simulated ? Device() : device;
+    };
+  Result<Program> made = model.program(options);
+  STRIA_FAIL_IF(opened);
+  STRIA_OR_FAIL(program, device.valid() ? whose_failure(made.status()) : ExitCode::program,
+                std::move(made));
   options.at_hand.clear();
   for (const std::string& note : program.notes()) print_message(note);
   for (const ProgramInput& input : program.inputs()) {

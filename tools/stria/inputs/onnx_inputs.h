@@ -37,6 +37,6 @@ std::optional<std::vector<int64_t>> sizes_of(const OnnxInput& input, const OnnxO
 // --shape also takes the name of an open dimension. All inputs that miss something are told at
 // once.
 Outcome read_onnx(const std::string& path, GivenInputs& given, Wanted wanted, Program& program,
-                  ReadInputs& in);
+                  ReadInputs& in, const DeviceOpener& open);
 
 }  // namespace stria::command

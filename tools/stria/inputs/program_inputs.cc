@@ -142,9 +142,9 @@ Outcome check_input_folder(const GivenInputs& given) {
 }
 
 Outcome read_program(const std::string& path, const std::string& function, GivenInputs& given,
-                     Wanted wanted, Program& program, ReadInputs& in) {
+                     Wanted wanted, Program& program, ReadInputs& in, const DeviceOpener& open) {
   STRIA_FAIL_IF(check_input_folder(given));
-  if (is_onnx(path) && function.empty()) return read_onnx(path, given, wanted, program, in);
+  if (is_onnx(path) && function.empty()) return read_onnx(path, given, wanted, program, in, open);
   STRIA_OR_FAIL(program, ExitCode::program, Program::read(path, function));
   std::vector<std::string> names;
   for (const ProgramInput& input : program.inputs()) names.push_back(input.name);

@@ -2,6 +2,7 @@
 // Brings together what the command line says of a program's inputs: sources, sizes and types.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "inputs/named_values.h"
 #include "output_files.h"
 #include "stria/runtime/compilation.h"
+#include "stria/runtime/device.h"
 #include "stria/tensor_io/tensor_source.h"
 #include "stria/type/host_tensor.h"
 
@@ -59,11 +61,16 @@ enum class Wanted {
   values,  // of every input, from --input
   random,  // the same; random numbers where --input gives none
 };
+// Opens a device for a program that has to run before the one of the command line is known.
+using DeviceOpener = std::function<Outcome(const Compilation& program, Device& device)>;
+
 // Reads a .tile or .onnx file. What a model leaves open has to be known when a program is made of
 // it: `in` gets what read_inputs would give, as far as it is wanted. Of a .tile file it gets
 // nothing. `given` gets a source for each input that has a file in its folder and no source yet.
+// `open`: for OnnxOptions::open_device; may be empty. It is not asked for a simulated device.
 Outcome read_program(const std::string& path, const std::string& function, GivenInputs& given,
-                     Wanted wanted, Program& program, ReadInputs& in);
+                     Wanted wanted, Program& program, ReadInputs& in,
+                     const DeviceOpener& open = {});
 
 // Types and sizes of the inputs of `program` that --shape gives; fp32 where no type is said.
 InputTypes types_of_shapes(const Program& program, const GivenInputs& given);

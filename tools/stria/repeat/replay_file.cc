@@ -4,7 +4,7 @@
 #include "inputs/open_device.h"
 #include "message.h"
 #include "stria/base/file.h"
-#include "stria/runtime/replay.h"
+#include "stria/runtime/kernels/replay.h"
 
 namespace stria::command {
 

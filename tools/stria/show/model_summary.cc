@@ -15,7 +15,6 @@
 #include "stria/onnx/translate/element_types.h"
 #include "stria/onnx/translate/translate.h"
 #include "stria/runtime/compilation.h"
-#include "stria/runtime/host/evaluate_tile.h"
 #include "stria/runtime/inside.h"
 #include "stria/tile/syntax/parser.h"
 

@@ -131,7 +131,11 @@ Outcome compile_program(const CompileOptionsText& options, ReproducerFile& repro
   STRIA_FAIL_IF(check_selector(options.device, options.settings.empty()));
   Program program;
   ReadInputs in;
-  STRIA_FAIL_IF(read_program(options.program, options.function, given, Wanted::sizes, program, in));
+  const auto first = [&](const Compilation& before, Device& device) {
+    return open_device(options.device, device, 0, 0, &before);
+  };
+  STRIA_FAIL_IF(
+      read_program(options.program, options.function, given, Wanted::sizes, program, in, first));
   const bool onnx = is_onnx(options.program);
   const std::vector<std::string> names = onnx ? std::vector<std::string>() : given.shape_names();
   InputTypes types = types_of_shapes(program, given);

@@ -246,8 +246,11 @@ Outcome run_program(const RunOptions& options, ReproducerFile& reproducer) {
   const Clock::time_point parse_begin = Clock::now();
   Program program;
   ReadInputs in;
-  STRIA_FAIL_IF(
-      read_program(options.program, options.function, request.given, Wanted::values, program, in));
+  const auto first = [&](const Compilation& before, Device& device) {
+    return open_device(options.device, device, options.time_limit_s, options.threads, &before);
+  };
+  STRIA_FAIL_IF(read_program(options.program, options.function, request.given, Wanted::values,
+                             program, in, first));
   const double parse_seconds = seconds_since(parse_begin);
   TemplateSettings parameters;
   STRIA_FAIL_IF(parse_settings(options.settings, parameters));

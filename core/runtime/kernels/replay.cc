@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/runtime/replay.h"
+#include "stria/runtime/kernels/replay.h"
 
 #include "stria/pass/model_rules.h"
 #include "stria/passes/all_passes.h"
