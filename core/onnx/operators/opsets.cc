@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -17,26 +18,34 @@ namespace {
 constexpr std::string_view kEarlier[] = {"LayerNormalization", "MeanVarianceNormalization",
                                          "ThresholdedRelu"};
 
+constexpr size_t kMany = std::numeric_limits<size_t>::max();
+
 int64_t number_at(std::string_view text, size_t at) {
   int64_t out = 0;
   std::from_chars(text.data() + at, text.data() + text.size(), out);
   return out;
 }
 
-StandardOperator standard(std::string_view domain, std::string_view name,
-                          std::string_view versions) {
+StandardOperator standard(std::string_view domain, std::string_view name, std::string_view versions,
+                          size_t inputs, size_t outputs) {
   const size_t space = versions.rfind(' ');
   const bool earlier = domain.empty() && std::find(std::begin(kEarlier), std::end(kEarlier),
                                                    name) != std::end(kEarlier);
-  return {domain, name, versions, earlier ? 1 : number_at(versions, 0),
-          number_at(versions, space == std::string_view::npos ? 0 : space + 1)};
+  return {domain,
+          name,
+          versions,
+          earlier ? 1 : number_at(versions, 0),
+          number_at(versions, space == std::string_view::npos ? 0 : space + 1),
+          inputs,
+          outputs};
 }
 
 }  // namespace
 
 std::span<const StandardOperator> standard_operators() {
   static const std::vector<StandardOperator> sorted = sorted_by_name<StandardOperator>({
-#define STRIA_ONNX_STANDARD(domain, name, versions) standard(domain, #name, versions),
+#define STRIA_ONNX_STANDARD(domain, name, versions, inputs, outputs) \
+  standard(domain, #name, versions, inputs, outputs),
 #include "stria/onnx/operators/standard_operators.def"
 #undef STRIA_ONNX_STANDARD
   });

@@ -47,6 +47,20 @@ void add_names(std::vector<std::string>& to, const std::vector<std::string>& nam
     if (std::find(to.begin(), to.end(), name) == to.end()) to.push_back(name);
 }
 
+// Whether the operator has all that the node gives and takes.
+Status check_counts(const Node& node, const StandardOperator& standard) {
+  const auto check = [&](const std::vector<std::string>& names, size_t most,
+                         std::string_view what) {
+    size_t count = names.size();
+    while (count > 0 && names[count - 1].empty()) --count;  // left out
+    if (count <= most) return Status();
+    return invalid_argument("{}: {} {}s, the operator has {} at most", text_of(node), count, what,
+                            most);
+  };
+  STRIA_RETURN_IF_ERROR(check(node.inputs, standard.inputs, "input"));
+  return check(node.outputs, standard.outputs, "output");
+}
+
 // Null: not known yet.
 std::shared_ptr<const HostTensor> known_result(const Value& value) {
   if (value.elements || !value.made_by) return value.elements;
@@ -365,6 +379,7 @@ Status GraphTranslator::translate_node(const Node& node, const std::vector<Node>
     ++told_;
     usable = false;
   }
+  if (usable && standard) STRIA_RETURN_IF_ERROR(check_counts(node, *standard));
   if (usable && moves_strings(node, inputs))
     return move_strings(*found, node, std::move(inputs), version->second, scope);
   if (!usable) return nothing_made();

@@ -2,6 +2,7 @@
 // The operators of the standard, and in which versions of their domains they came or changed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -14,6 +15,7 @@ struct StandardOperator {
   std::string_view versions;  // "1, 6, 13"
   int64_t first = 0;          // from which on it is read: the first, or before it (opsets.cc)
   int64_t last = 0;
+  size_t inputs = 0, outputs = 0;  // that a node has at most, in any version
 };
 
 // Ordered by domain and name.

@@ -67,10 +67,21 @@ TEST(Mistakes, AllAreToldBesideWhatIsNotSupported) {
   EXPECT_EQ(status.code(), StatusCode::invalid_argument);
   EXPECT_THAT(std::string(status.message()),
               AllOf(HasSubstr("what is wrong:\n  Concat 'n_a': "),
+                    HasSubstr("Transpose 'n_c': 3 inputs, the operator has 1 at most"),
                     HasSubstr("Flatten 'n_d': nothing before it makes its input 'nothing'"),
                     HasSubstr("operators that are not supported:\n  ai.onnx.Foo (opset 21), "
                               "Foo 'n_b'"),
                     Not(HasSubstr("n_y"))));
+}
+
+// Those that are left out at the end do not count.
+TEST(Mistakes, MoreThanAnOperatorHas) {
+  EXPECT_THAT(failure(model_of({plain_node("Neg", {"x"}, {"y", "z"})})),
+              HasSubstr("Neg 'n_y': 2 outputs, the operator has 1 at most"));
+  EXPECT_TRUE(status_of(model_of({plain_node("Neg", {"x", ""}, {"y", ""})})).ok());
+  EXPECT_TRUE(status_of(model_of({plain_node("Sum", {"x", "x", "x", "x"}, {"y"})})).ok());
+  EXPECT_THAT(failure(model_of({plain_node("Clip", {"x", "", "", "x"}, {"y"})})),
+              HasSubstr("Clip 'n_y': 4 inputs, the operator has 3 at most"));
 }
 
 TEST(Mistakes, OneIsToldWithItsFile) {
