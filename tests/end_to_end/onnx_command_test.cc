@@ -472,9 +472,10 @@ TEST_F(OnnxCommand, SizesThatTakeAProgram) {
   const Ended ended = run("run places.onnx --input x=x.npy --device llvm_cpu");
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(ended.out, "places: i64[2, 1] = 0 0\n");
-  EXPECT_EQ(ended.err,
-            "stria: llvm_cpu:0 ran a program while this one was made: sizes depend on the elements "
-            "of 'x' (NonZero 'places')\n");
+  EXPECT_EQ(
+      ended.err,
+      "stria: llvm_cpu:cpu ran a program while this one was made: sizes depend on the elements "
+      "of 'x' (NonZero that makes 'places')\n");
   EXPECT_EQ(run("run places.onnx --input x=x.npy --device llvm_cpu:9").code, 3);
 }
 

@@ -276,7 +276,7 @@ TEST(HostEvaluation, ACallReadsResultsOfThoseBeforeIt) {
   const auto input = std::make_shared<const HostTensor>(std::move(x));
   const auto out = TileEvaluator()(
       {call_of("  Y = X + X;\n", {{input}}), call_of("  Y = X * X;\n", {{nullptr, 0, 0}})});
-  ASSERT_TRUE(out.ok()) << out.status();
+  ASSERT_TRUE(out.ok()) << out.status().message();
   EXPECT_EQ(std::to_integer<int>((*out)[1][0]->data()[0]), 36);
 }
 

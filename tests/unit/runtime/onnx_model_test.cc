@@ -144,10 +144,11 @@ TEST_F(OnnxModelTest, ADeviceComputesWhatSizesDependOn) {
     };
     const Program program = made(model.program(options));
     EXPECT_EQ(ran.size(), size == 500 ? 1u : 0u);
-    if (size == 500)
-      EXPECT_THAT(program.notes(),
-                  ElementsAre(device_.name() + " ran a program while this one was made: sizes "
-                                               "depend on the elements of 'x' (NonZero 'places')"));
+    const std::string note =
+        device_.name() +
+        " ran a program while this one was made: sizes depend on the elements of 'x' (NonZero that "
+        "makes 'places')";
+    EXPECT_EQ(program.notes(), size == 500 ? std::vector{note} : std::vector<std::string>());
     const Executable executable = compile(program);
     EXPECT_EQ(executable.outputs()[0].sizes, (std::vector<int64_t>{2, 2}));
     const std::vector<float> twice = run(program, {}, 1);
