@@ -9,6 +9,7 @@
 #include "stria/rewrite/buffer_views.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/located_unit.h"
+#include "stria/rewrite/shared_copies.h"
 #include "stria/rewrite/whole_copy.h"
 #include "stria/stripe/tags.h"
 
@@ -77,6 +78,7 @@ class Packer {
         context_.matched();
         if (const Refusal refusal = pack(*kernel)) context_.skipped(kernel->name, refusal.reason());
       }
+      copies_.after(stmt, section_);
       section_.stmts.push_back(std::move(stmt));
     }
   }
@@ -137,8 +139,17 @@ class Packer {
                static_cast<double>(memory->size_bytes) * static_cast<double>(options_.percent);
   }
 
-  void copy(Block& kernel, const Packing& packing, Refinement whole) {
+  void copy(Block& kernel, const Packing& packing, const Refinement& whole) {
+    const Refinement* made = copies_.find(whole.into, packing.dim);
+    const Refinement packed = made ? *made : add_copy(kernel.name, packing.dim, whole);
     Refinement& view = kernel.refs[packing.ref];
+    view.from = packed.into;
+    view.is_const = false;
+    for (size_t d = 0; d < view.shape.dims.size(); ++d)
+      view.shape.dims[d].stride = packed.shape.dims[d].stride;
+  }
+
+  Refinement add_copy(const std::string& kernel, size_t dim, Refinement whole) {
     const std::string tensor = whole.into;
     Refinement packed;
     packed.into = section_.fresh_name(tensor + "_packed");
@@ -146,7 +157,7 @@ class Packer {
     packed.shape = whole.shape;
     packed.location = whole.location;
     // The dimension of the lanes is contiguous; the others keep their order.
-    packed.shape.dims = dense_with_inner(whole.shape.dims, packing.dim);
+    packed.shape.dims = dense_with_inner(whole.shape.dims, dim);
 
     Refinement from = element_view(whole, RefDir::in), to = element_view(packed, RefDir::out);
     std::vector<stripe::Index> indices;
@@ -155,21 +166,19 @@ class Packer {
       indices.push_back({fmt::format("i{}", d), whole.shape.dims[d].size, {}, {}});
       from.access[d] = to.access[d] = Affine::of(indices.back().name);
     }
-    Block block = copy_kernel(kernel.name + "_pack_" + tensor, std::move(from), std::move(to));
+    Block block = copy_kernel(kernel + "_pack_" + tensor, std::move(from), std::move(to));
     block.idxs = std::move(indices);
-
-    view.from = packed.into;
-    view.is_const = false;
-    for (size_t d = 0; d < view.shape.dims.size(); ++d)
-      view.shape.dims[d].stride = packed.shape.dims[d].stride;
-    section_.refs.push_back(std::move(packed));
+    copies_.add(tensor, dim, 0, packed);
+    section_.refs.push_back(packed);
     section_.stmts.emplace_back(std::move(block));
+    return packed;
   }
 
   Block& section_;
   const TensorNames around_;
   const PackInputsOptions& options_;
   PassContext& context_;
+  SharedCopies copies_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "stria/base/refusal.h"
 #include "stria/rewrite/buffer_views.h"
 #include "stria/rewrite/panel_chain.h"
+#include "stria/rewrite/shared_copies.h"
 #include "stria/rewrite/whole_copy.h"
 #include "stria/stripe/tags.h"
 
@@ -47,6 +48,7 @@ class PanelPacker {
         path_ = {&entry_, &section_};
         search(*kernel);
       }
+      copies_.after(stmt, section_);
       section_.stmts.push_back(std::move(stmt));
     }
   }
@@ -87,17 +89,25 @@ class PanelPacker {
         part >= tensor.shape.dims[chain->dim].size ? ceil_div(part, least) * least : part;
     if (chain->multiple % width != 0)
       return fmt::format("views of '{}' begin within parts of {}", view.into, width);
+    const Refinement* made = copies_.find(tensor.into, chain->dim, width);
+    const Refinement packed = made ? *made : add_panels(tensor, chain->dim, width);
+    move_views(view.into, chain->dim, width, packed);
+    context_.count("inputs_packed");
+    return Refusal::none();
+  }
+
+  // A tensor of the section for the panels, and what copies them.
+  Refinement add_panels(const Refinement& tensor, size_t dim, int64_t width) {
     Refinement packed;
     packed.into = section_.fresh_name(tensor.into + "_panels");
     packed.access.resize(tensor.access.size() + 1);
     packed.shape.type = tensor.shape.type;
-    packed.shape.dims = panel_dims(tensor, chain->dim, width);
+    packed.shape.dims = panel_dims(tensor, dim, width);
     packed.location = tensor.location;
-    move_views(view.into, chain->dim, width, packed);
-    add_copies(tensor, chain->dim, width, packed);
-    section_.refs.push_back(std::move(packed));
-    context_.count("inputs_packed");
-    return Refusal::none();
+    add_copies(tensor, dim, width, packed);
+    section_.refs.push_back(packed);
+    copies_.add(tensor.into, dim, width, packed);
+    return packed;
   }
 
   // Makes the views of the tensor, from the kernel to the innermost block, views of the panels.
@@ -164,6 +174,7 @@ class PanelPacker {
   Block& section_;
   const PackPanelsOptions& options_;
   PassContext& context_;
+  SharedCopies copies_;
   std::vector<Block*> path_;  // from the entry block over the section to the block at hand
 };
 
