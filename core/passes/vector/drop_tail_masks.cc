@@ -91,10 +91,13 @@ bool clamps(const Block& block) {
 bool may_hold_outside(const Block& owner, const std::string& name) {
   return std::any_of(owner.stmts.begin(), owner.stmts.end(), [&](const Statement& stmt) {
     const Block* block = stmt.block();
-    if (!block || !clamps(*block)) return false;
-    return std::any_of(block->refs.begin(), block->refs.end(), [&](const Refinement& ref) {
-      return ref.from == name && ref.dir != RefDir::in && ref.dir != RefDir::none;
-    });
+    return block &&
+           std::any_of(block->refs.begin(), block->refs.end(),
+                       [&](const Refinement& ref) {
+                         return ref.from == name && ref.dir != RefDir::in &&
+                                ref.dir != RefDir::none;
+                       }) &&
+           clamps(*block);
   });
 }
 

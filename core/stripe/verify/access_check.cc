@@ -4,6 +4,9 @@
 // the way: about one access where it stands, about several at the end of the block that they
 // concern. Intervals decide first, integer sets what they leave open.
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
 
 #include "stria/stripe/lane_blocks.h"
 #include "stria/stripe/tags.h"
@@ -186,12 +189,22 @@ void check_accesses(const Program& program, const VerifyOptions& options, Findin
 namespace {
 
 std::vector<Access> accesses_of_kernel(const Block& main, const Block& kernel) {
+  // Programs of many steps have thousands of tensors, of which a kernel sees a few.
+  std::set<std::string_view> seen;
+  for (const Refinement& ref : kernel.refs) seen.insert(ref.from);
+  const auto tensor_of = [](const Refinement& ref) -> const std::string& {
+    return ref.from.empty() ? ref.into : ref.from;
+  };
+  std::set<std::string_view> touched;
+  for (const Refinement& ref : main.refs)
+    if (seen.contains(ref.into)) touched.insert(tensor_of(ref));
   std::map<std::string, View> views;
   std::map<std::string, const Refinement*> tensors;
   for (const Refinement& ref : main.refs) {
-    View& view = views[ref.into];
     // Views of one tensor count as one allocation.
-    const std::string& tensor = ref.from.empty() ? ref.into : ref.from;
+    const std::string& tensor = tensor_of(ref);
+    if (!touched.contains(tensor)) continue;
+    View& view = views[ref.into];
     view.allocation = view.bounds = tensors.emplace(tensor, &ref).first->second;
     view.depth = 1;
     view.start = ref.access;
