@@ -16,6 +16,7 @@ sdk::Ref<sdk::Library> CpuCompiler::compile(std::string_view stripe, std::string
   compile.fast_math = asked.fast_math;
   compile.peepholes = asked.peepholes();
   compile.group_reductions = !asked.no_peepholes;
+  compile.argument_offsets = true;
   compile.dump_semtree = compile.dump_ir = compile.dump_assembly = asked.dump_source;
   compile.parallel = [this](size_t count, const std::function<void(size_t)>& job) {
     host_.parallel_for(count, 1, [&](uint64_t begin, uint64_t end) {

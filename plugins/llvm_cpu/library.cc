@@ -60,7 +60,8 @@ void CpuKernel::run(const stria_memory* arguments, uint64_t count) const {
     many.resize(count);
     pointers = many.data();
   }
-  for (uint64_t i = 0; i < count; ++i) pointers[i] = arguments[i].data;
+  for (uint64_t i = 0; i < count; ++i)
+    pointers[i] = static_cast<std::byte*>(arguments[i].data) + kernel_.arguments[i].offset_bytes;
   const int64_t trips = kernel_.trip_count;
   if (trips <= 1) {
     const UsualArithmetic usual;

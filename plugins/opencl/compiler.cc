@@ -16,6 +16,7 @@ sdk::Ref<sdk::Library> ClCompiler::compile(std::string_view stripe, std::string_
   print.shared_bytes = device.local_bytes;
   print.largest_group = device.largest_group;
   print.build.peepholes = request.peepholes();
+  print.build.argument_offsets = true;
   print.print_semtree = request.dump_source;
   // Other programs need not wait for the answer.
   const bool uses_half = stripe.find(name_of(DataType::fp16)) != std::string_view::npos;

@@ -14,16 +14,18 @@ namespace stria::opencl {
 
 ClLibrary::ClLibrary(Context& context, semtree::ProgramSource source, bool fast_math)
     : context_(context), source_(std::move(source)) {
-  for (const semtree::SourceKernel& kernel : source_.kernels)
-    kernels_.push_back(code_generator::info_of(kernel));
+  for (size_t k = 0; k < source_.kernels.size(); ++k) {
+    kernels_.push_back(code_generator::info_of(source_.kernels[k]));
+    if (source_.kernels[k].code == k) codes_.push_back(k);
+  }
   if (kernels_.empty()) return;
   options_ = kLanguage;
   if (context.device().correct_division) options_ += " -cl-fp32-correctly-rounded-divide-sqrt";
   // Not -cl-fast-relaxed-math: NaN and infinity keep their meaning.
   if (fast_math) options_ += " -cl-mad-enable -cl-no-signed-zeros";
-  programs_.resize(std::min(kernels_.size(), context.build_parts()));
+  programs_.resize(std::min(codes_.size(), context.build_parts()));
   std::vector<std::string> texts(programs_.size(), source_.common);
-  for (size_t k = 0; k < kernels_.size(); ++k) texts[part_of(k)] += source_.kernels[k].text;
+  for (const size_t k : codes_) texts[part_of(k)] += source_.kernels[k].text;
   context.host().parallel_for(programs_.size(), 1, [&](uint64_t begin, uint64_t end) {
     for (uint64_t part = begin; part < end; ++part)
       programs_[part] = build_program(context, texts[part], options_);
@@ -36,7 +38,8 @@ ClLibrary::~ClLibrary() {
 }
 
 size_t ClLibrary::part_of(size_t kernel) const {
-  return kernel * programs_.size() / kernels_.size();
+  const auto at = std::lower_bound(codes_.begin(), codes_.end(), source_.kernels[kernel].code);
+  return static_cast<size_t>(at - codes_.begin()) * programs_.size() / codes_.size();
 }
 
 sdk::Ref<sdk::Kernel> ClLibrary::prepare(uint64_t index) {
@@ -47,8 +50,10 @@ sdk::Ref<sdk::Kernel> ClLibrary::prepare(uint64_t index) {
 
 std::vector<sdk::NamedText> ClLibrary::source() const {
   std::vector<sdk::NamedText> out = {{"program.cl", source_.text}};
-  for (const semtree::SourceKernel& kernel : source_.kernels)
+  for (const size_t k : codes_) {
+    const semtree::SourceKernel& kernel = source_.kernels[k];
     if (!kernel.semtree.empty()) out.push_back({kernel.symbol + ".semtree", kernel.semtree});
+  }
   return out;
 }
 
@@ -61,7 +66,8 @@ ClKernel::ClKernel(Context& context, cl_program program, const semtree::SourceKe
   for (size_t d = 0; d < points_.size(); ++d) points_[d] = static_cast<size_t>(source.groups[d]);
   points_[0] *= group_points_;
   for (const semtree::KernelArgument& argument : source.arguments)
-    element_bytes_.push_back(static_cast<uint64_t>(byte_size(argument.type)));
+    places_.push_back({static_cast<uint64_t>(byte_size(argument.type)),
+                       static_cast<uint64_t>(argument.offset_bytes)});
   handle_.kernel = kernel_of(program);
 }
 
@@ -108,7 +114,9 @@ void ClKernel::set_arguments(Handle& handle, const std::vector<sdk::Argument>& a
   for (size_t i = 0; i < arguments.size(); ++i) {
     auto& [memory, first] = handle.arguments[i];
     set(2 * i, memory, static_cast<const ClBuffer&>(*arguments[i].buffer).handle());
-    set(2 * i + 1, first, static_cast<cl_ulong>(arguments[i].offset / element_bytes_[i]));
+    set(2 * i + 1, first,
+        static_cast<cl_ulong>((arguments[i].offset + places_[i].offset_bytes) /
+                              places_[i].element_bytes));
   }
 }
 

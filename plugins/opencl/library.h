@@ -39,7 +39,8 @@ class ClLibrary final : public sdk::Library {
   const semtree::ProgramSource source_;
   std::string options_;
   std::vector<sdk::KernelInfo> kernels_;
-  std::vector<Program> programs_;  // each has as many kernels in a row as the next
+  std::vector<size_t> codes_;      // kernels whose text is no other's
+  std::vector<Program> programs_;  // each has as many of these in a row as the next
 };
 
 // Outlives its library: the driver counts references.
@@ -77,8 +78,12 @@ class ClKernel final : public QueuedKernel {
   mutable Handle handle_;      // guarded by mutex_
   mutable Handle any_offset_;  // guarded by mutex_; built when first asked for
   size_t group_points_ = 1;
-  std::array<size_t, 3> points_ = {};    // of all groups, in each dimension; one may have none
-  std::vector<uint64_t> element_bytes_;  // of each argument
+  std::array<size_t, 3> points_ = {};  // of all groups, in each dimension; one may have none
+  struct Place {
+    uint64_t element_bytes = 1;
+    uint64_t offset_bytes = 0;  // to be added to the argument's (semtree::KernelArgument)
+  };
+  std::vector<Place> places_;  // of each argument
   mutable std::mutex mutex_;
 };
 

@@ -48,6 +48,7 @@ sdk::Ref<sdk::Library> VulkanCompiler::compile(std::string_view stripe, std::str
   source.build.subgroup_unit = kSubgroupUnit;
   source.build.subgroup_lanes = matrix_lanes(features, device.subgroup);
   source.build.peepholes = request.peepholes();
+  source.build.argument_offsets = true;
   source.print_semtree = request.dump_source;
   std::vector<KernelCode> kernels =
       code_generator::require(build_kernels(request.program, features, source));

@@ -27,9 +27,12 @@ VkDeviceAddress address_of(const sdk::Argument& argument) {
   return static_cast<const VulkanBuffer&>(*argument.buffer).memory().address() + argument.offset;
 }
 
+// What the kernel is given.
 std::vector<VkDeviceAddress> addresses_of(const sdk::Launch& launch) {
+  const std::vector<semtree::KernelArgument>& takes = kernel_of(launch).code().arguments;
   std::vector<VkDeviceAddress> out;
-  for (const sdk::Argument& argument : launch.arguments) out.push_back(address_of(argument));
+  for (size_t i = 0; i < launch.arguments.size(); ++i)
+    out.push_back(address_of(launch.arguments[i]) + static_cast<uint64_t>(takes[i].offset_bytes));
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "pipelines.h"
@@ -47,23 +48,24 @@ void VulkanKernel::learn_group_ns(double ns, bool alone) const {
   (alone ? alone_ : among_others_).add(ns);
 }
 
-VulkanKernel::~VulkanKernel() {
-  if (context_.lost()) return;
-  for (VkPipeline pipeline : pipelines_)
-    if (pipeline) context_.vk().vkDestroyPipeline(context_.handle(), pipeline, nullptr);
-}
-
 std::vector<uint32_t> VulkanKernel::words(bool any_offset) const {
   // Made anew each time: emitting takes far less than the driver's build.
   return code_generator::require(emit(code_, features_, any_offset));
 }
 
-VkPipeline VulkanKernel::pipeline(bool any_offset) const {
+KernelPipelines::~KernelPipelines() {
+  if (context_.lost()) return;
+  for (VkPipeline pipeline : pipelines_)
+    if (pipeline) context_.vk().vkDestroyPipeline(context_.handle(), pipeline, nullptr);
+}
+
+VkPipeline KernelPipelines::of(const VulkanKernel& kernel, bool any_offset) {
   std::lock_guard<std::mutex> lock(mutex_);
   VkPipeline& pipeline = pipelines_[any_offset];
   if (!pipeline)
-    pipeline = context_.pipelines().build(words(any_offset),
-                                          {code_.symbol, code_.group_lanes, push_bytes_});
+    pipeline = context_.pipelines().build(
+        kernel.words(any_offset),
+        {kernel.code().symbol, kernel.code().group_lanes, kernel.push_bytes()});
   return pipeline;
 }
 
@@ -73,9 +75,24 @@ VulkanLibrary::VulkanLibrary(Context& context, std::vector<KernelCode> kernels,
     infos_.push_back(code_generator::info_of(code));
     kernels_.push_back(sdk::make<VulkanKernel>(context, std::move(code), features));
   }
-  context.host().parallel_for(kernels_.size(), 1, [&](uint64_t begin, uint64_t end) {
-    for (uint64_t k = begin; k < end; ++k) (void)kernels_[k]->pipeline(false);
-  });
+  const auto for_each = [&](size_t count, const auto& work) {
+    context.host().parallel_for(count, 1, [&](uint64_t begin, uint64_t end) {
+      for (uint64_t k = begin; k < end; ++k) work(k);
+    });
+  };
+  std::vector<std::vector<uint32_t>> alike(kernels_.size());
+  for_each(kernels_.size(), [&](size_t k) { alike[k] = without_names(kernels_[k]->words()); });
+  std::map<std::vector<uint32_t>, std::shared_ptr<KernelPipelines>> known;
+  std::vector<size_t> first;
+  for (size_t k = 0; k < kernels_.size(); ++k) {
+    std::shared_ptr<KernelPipelines>& of = known[std::move(alike[k])];
+    if (!of) {
+      of = std::make_shared<KernelPipelines>(context);
+      first.push_back(k);
+    }
+    kernels_[k]->share(of);
+  }
+  for_each(first.size(), [&](size_t n) { (void)kernels_[first[n]]->pipeline(false); });
 }
 
 std::vector<sdk::NamedText> VulkanLibrary::source() const {

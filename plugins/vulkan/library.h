@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "context.h"
@@ -15,11 +17,28 @@
 
 namespace stria::vulkan {
 
+class VulkanKernel;
+
+// What the driver has built of kernels that differ in names alone. Thread-safe.
+class KernelPipelines {
+ public:
+  explicit KernelPipelines(Context& context) : context_(context) {}
+  ~KernelPipelines();
+  KernelPipelines(const KernelPipelines&) = delete;
+  KernelPipelines& operator=(const KernelPipelines&) = delete;
+  // Built when first asked for, from the words and parts of the kernel that asks.
+  VkPipeline of(const VulkanKernel& kernel, bool any_offset);
+
+ private:
+  Context& context_;
+  std::mutex mutex_;
+  VkPipeline pipelines_[2] = {};  // guarded by mutex_; aligned, any offset
+};
+
 // Thread-safe.
 class VulkanKernel final : public sdk::Kernel {
  public:
   VulkanKernel(Context& context, KernelCode code, const Features& features);
-  ~VulkanKernel() override;
 
   // A number that no other kernel of the process has.
   uint64_t id() const { return id_; }
@@ -30,7 +49,9 @@ class VulkanKernel final : public sdk::Kernel {
   std::vector<uint32_t> words(bool any_offset = false) const;
   // Built when first asked for. `any_offset`: for arguments that begin at no multiple of
   // semtree::kMemoryAlignment. Throws sdk::Error if the driver refuses it.
-  VkPipeline pipeline(bool any_offset) const;
+  VkPipeline pipeline(bool any_offset) const { return pipelines_->of(*this, any_offset); }
+  // Before the first pipeline is asked for.
+  void share(std::shared_ptr<KernelPipelines> pipelines) { pipelines_ = std::move(pipelines); }
 
   // Nanoseconds that a group adds to a dispatch, rounded up to a power of two so that small
   // differences do not cut it anew: the longest that was measured (but for the first time), or what
@@ -56,8 +77,7 @@ class VulkanKernel final : public sdk::Kernel {
   };
   mutable std::mutex measured_mutex_;
   mutable Measured alone_, among_others_;  // guarded by measured_mutex_; times of a group
-  mutable std::mutex mutex_;
-  mutable VkPipeline pipelines_[2] = {};  // guarded by mutex_; aligned, any offset
+  std::shared_ptr<KernelPipelines> pipelines_;
 };
 
 class VulkanLibrary final : public sdk::Library {

@@ -88,6 +88,12 @@ std::vector<Touch> touches_of(const Block& leaf) {
   return all;
 }
 
+// Where the view begins, as far as that keeps what is known of alignment.
+int64_t first_element(const Refinement& ref) {
+  const int64_t aligned = kMemoryAlignment / byte_size(ref.shape.type);
+  return std::max<int64_t>(ref.flat_access().constant() / aligned * aligned, 0);
+}
+
 int64_t points_of(const std::vector<const Index*>& packed) {
   int64_t count = 1;
   for (const Index* index : packed) count *= index->range;
@@ -220,11 +226,13 @@ Status Builder::make_parameters(Frame& outside) {
     view.memory = static_cast<int>(function_.params.size());
     view.whole = whole;
     view.coordinates.resize(whole->shape.rank());
+    if (options_.argument_offsets) view.first = -first_element(*ref);
     function_.params.push_back({.name = nest_.unique_name(ref->into),
                                 .type = whole->shape.type,
                                 .readable = ref->dir != RefDir::out,
                                 .writable = ref->dir != RefDir::in,
                                 .span = span,
+                                .first = -view.first,
                                 .alias_group = group});
   }
   return {};

@@ -82,6 +82,9 @@ struct BuildOptions {
   // The emitter can call functions of its plugin: #micro_kernel blocks become calls, outside of
   // groups of lanes.
   bool micro_kernels = false;
+  // The emitter's plugin adds KernelArgument::offset_bytes to the address of an argument. Then
+  // kernels that differ in where their views begin, as the steps of a recurrence do, are one.
+  bool argument_offsets = false;
   // Loads of single elements in a row, from memory that a group shares, become one load of a vector
   // of so many bytes; repeated loads are dropped if nothing may write the elements in between. 0:
   // loads stay as they are.

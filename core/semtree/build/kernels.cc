@@ -30,7 +30,7 @@ std::vector<KernelArgument> arguments_of(const stripe::Block& kernel, const Func
   for (size_t i = 0; i < function.params.size(); ++i) {
     const Parameter& param = function.params[i];
     out.push_back({order[i]->from, param.type, param.span * byte_size(param.type), param.writable,
-                   param.readable});
+                   param.readable, param.first * byte_size(param.type)});
   }
   return out;
 }

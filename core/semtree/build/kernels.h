@@ -38,6 +38,9 @@ struct KernelArgument {
   int64_t bytes = 0;      // from the base address to the end of the last element
   bool writable = false;  // an `out` or `inout` refinement
   bool readable = false;  // an `in` or `inout` refinement
+  // What the function is given is the base address and so much more: a multiple of
+  // kMemoryAlignment, 0 without BuildOptions::argument_offsets.
+  int64_t offset_bytes = 0;
 };
 
 // The arguments of the function made from `kernel`: out and inout refinements in printed order,

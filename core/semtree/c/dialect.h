@@ -31,9 +31,6 @@ struct Spelling {
   std::vector<std::string> helpers;  // keys of Dialect::helpers that the text calls
 };
 
-// Bytes of the widest vector.
-inline constexpr int64_t kMemoryAlignment = 64;
-
 struct Dialect {
   // Element types as values. A type that is missing is not supported. A vector type is named by its
   // element type, `vector_mark` and the number of lanes. A vector of truth values is of the type

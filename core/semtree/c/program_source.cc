@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stria/semtree/c/program_source.h"
 
+#include <map>
+#include <utility>
+
 #include "stria/semtree/c/c_printer.h"
 #include "stria/semtree/c/source_names.h"
 #include "stria/semtree/tree/print.h"
@@ -23,6 +26,15 @@ Status check_limits(const Function& function, const SourceOptions& options) {
                       "the lanes of a group share {} bytes, the device has {} for them", bytes,
                       options.shared_bytes);
   return {};
+}
+
+// The function with names that only say what is where.
+Function nameless(Function function) {
+  size_t n = 0;
+  for (Parameter& param : function.params) param.name = fmt::format("p{}", n++);
+  for (Array& array : function.arrays) array.name = fmt::format("a{}", n++);
+  for (Variable& var : function.vars) var.name = fmt::format("v{}", n++);
+  return function;
 }
 
 }  // namespace
@@ -57,17 +69,27 @@ Result<ProgramSource> print_program(const stripe::Program& program, const Dialec
   STRIA_ASSIGN(const ProgramKernels kernels, kernels_of(program));
   CPrinter printer(dialect);
   ProgramSource out;
+  std::map<std::string, size_t> first;  // by the text without names
   for (const KernelBlock& kernel : kernels.kernels) {
     STRIA_ASSIGN(const Function function, build_kernel(kernel, options));
     SourceKernel to;
     static_cast<KernelDescription&>(to) = describe(kernel, function, out.kernels.size(), options);
-    Result<std::string> text = printer.add(function, to.symbol, options.group_points);
-    if (!text) return text.status().with_context(fmt::format("kernel '{}'", kernel.block->name));
-    to.text = std::move(*text);
+    const auto print = [&](const Function& what, const std::string& symbol) {
+      Result<std::string> text = printer.add(what, symbol, options.group_points);
+      return text.ok() ? std::move(text)
+                       : text.status().with_context(fmt::format("kernel '{}'", kernel.block->name));
+    };
+    STRIA_ASSIGN(std::string text, print(function, to.symbol));
+    STRIA_ASSIGN(std::string alike, print(nameless(function), "k"));
+    const auto [at, is_new] = first.emplace(std::move(alike), out.kernels.size());
+    to.code = at->second;
+    if (!is_new) to.symbol = out.kernels[to.code].symbol;
+    to.text = is_new ? std::move(text) : out.kernels[to.code].text;
     out.kernels.push_back(std::move(to));
   }
   out.text = out.common = printer.common();
-  for (const SourceKernel& kernel : out.kernels) out.text += kernel.text;
+  for (size_t k = 0; k < out.kernels.size(); ++k)
+    if (out.kernels[k].code == k) out.text += out.kernels[k].text;
   return out;
 }
 

@@ -44,11 +44,13 @@ struct KernelDescription {
 
 struct SourceKernel : KernelDescription {
   std::string text;  // of this kernel alone
+  // The first kernel with this text: kernels that differ in names alone have its symbol and text.
+  size_t code = 0;
 };
 
 struct ProgramSource {
   std::string common;                 // what any of the kernels may need
-  std::string text;                   // all: `common`, then the kernels' own texts
+  std::string text;                   // all: `common`, then the kernels' texts, each once
   std::vector<SourceKernel> kernels;  // statements of prologue, then of main
 };
 

@@ -18,6 +18,7 @@ class Printer {
       params +=
           fmt::format("{} {}: {}[{}]", param.writable ? (param.readable ? "inout" : "out") : "in",
                       param.name, stria::name_of(param.type), param.span);
+      if (param.first != 0) params += fmt::format(" from {}", param.first);
     }
     out_ = fmt::format("kernel {} ({})", function_.name.empty() ? "_" : function_.name, params);
     out_ += " parallel ";

@@ -29,6 +29,9 @@
 
 namespace stria::semtree {
 
+// Bytes of the widest vector.
+inline constexpr int64_t kMemoryAlignment = 64;
+
 struct Type {
   DataType scalar = DataType::fp32;
   int lanes = 1;
@@ -265,6 +268,8 @@ struct Parameter {
   bool readable = false;
   bool writable = false;
   int64_t span = 0;  // elements from the base to the last one, inclusive
+  // Element 0 of the parameter is this one of the tensor (BuildOptions::argument_offsets).
+  int64_t first = 0;
   // No parameter with another number overlaps this one. Parameters of one number may be the same
   // memory.
   int alias_group = 0;

@@ -48,6 +48,7 @@ struct Job {
 void compile(Jit& jit, const CompileOptions& options, Job& job) {
   semtree::BuildOptions build;
   build.loads_across_slots = true;
+  build.argument_offsets = options.argument_offsets;
   build.peepholes = options.peepholes;
   Result<semtree::Function> function = semtree::build(*job.kernel.block, *job.kernel.parent, build);
   if (!function) {

@@ -21,7 +21,8 @@
 namespace stria::llvm_cpu {
 
 // Runs the parallel points [first, last) of a kernel, 0 <= first <= last <= trip_count. args[i] is
-// the base address of argument i's tensor as main sees it, aligned to its element. Calls on
+// the base address of argument i's tensor as main sees it, aligned to its element, plus the
+// argument's offset_bytes. Calls on
 // disjoint ranges of one kernel may run at the same time on any threads; each needs about 256 KiB
 // of stack at most. Never fails and throws nothing.
 using KernelEntry = void (*)(void* const* args, int64_t first, int64_t last);
@@ -45,7 +46,8 @@ struct CompiledKernel {
 struct CompileOptions {
   bool fast_math = false;
   semtree::Peepholes peepholes;
-  bool group_reductions = true;  // the peephole of that name (group_reductions.h)
+  bool group_reductions = true;   // the peephole of that name (group_reductions.h)
+  bool argument_offsets = false;  // KernelArgument::offset_bytes; they are 0 without it
   bool dump_semtree = false;
   bool dump_ir = false;  // after optimisation
   bool dump_assembly = false;

@@ -56,7 +56,7 @@ class Reader {
   bool failed_ = false;
 };
 
-constexpr std::string_view kMagic = "llvm_cpu kernels 1";
+constexpr std::string_view kMagic = "llvm_cpu kernels 2";
 
 }  // namespace
 
@@ -76,6 +76,7 @@ std::string write_image(const KernelImage& image) {
       out.text(argument.name);
       out.text(name_of(argument.type));
       out.number(argument.bytes);
+      out.number(argument.offset_bytes);
       out.number((argument.writable ? 1 : 0) + (argument.readable ? 2 : 0));
     }
   }
@@ -107,6 +108,7 @@ Result<KernelImage> read_image(std::string_view bytes) {
       if (!type) return invalid_argument("an image of kernels with an unknown type");
       argument.type = *type;
       argument.bytes = in.number();
+      argument.offset_bytes = in.number();
       const int64_t flags = in.number();
       argument.writable = (flags & 1) != 0;
       argument.readable = (flags & 2) != 0;

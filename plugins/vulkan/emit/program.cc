@@ -6,6 +6,7 @@
 #include "emit/group_check.h"
 #include "emit/matrix_patches.h"
 #include "emit/requirements.h"
+#include "emit/spirv.h"
 #include "stria/poly/affine.h"
 
 namespace stria::vulkan {
@@ -88,6 +89,22 @@ Result<std::vector<KernelCode>> build_kernels(const stripe::Program& program,
   for (const semtree::KernelBlock& block : kernels.kernels) {
     STRIA_ASSIGN(KernelCode code, describe(block, out.size(), features, options));
     out.push_back(std::move(code));
+  }
+  return out;
+}
+
+std::vector<uint32_t> without_names(std::span<const uint32_t> words) {
+  constexpr size_t kHeader = 5;  // words
+  const auto part = [&](size_t from, size_t count) { return words.subspan(from, count); };
+  const auto header = part(0, std::min(kHeader, words.size()));
+  std::vector<uint32_t> out(header.begin(), header.end());
+  for (size_t at = kHeader; at < words.size();) {
+    const auto op = static_cast<spv::Op>(words[at] & 0xffff);
+    const size_t count = std::clamp<size_t>(words[at] >> 16, 1, words.size() - at);
+    const auto one = part(at, count);
+    if (op != spv::Op::OpName && op != spv::Op::OpMemberName && op != spv::Op::OpEntryPoint)
+      out.insert(out.end(), one.begin(), one.end());
+    at += count;
   }
   return out;
 }

@@ -75,6 +75,10 @@ Result<std::vector<KernelCode>> build_kernels(const stripe::Program& program,
 Result<std::vector<uint32_t>> emit(const KernelCode& kernel, const Features& features,
                                    bool any_offset = false);
 
+// The module but for names of what is in it, and for its entry point: two kernels for which it is
+// equal are one.
+std::vector<uint32_t> without_names(std::span<const uint32_t> words);
+
 // The module as text, one instruction a line, for golden tests and people. invalid_argument if the
 // words are no module.
 Result<std::string> disassemble(std::span<const uint32_t> words);

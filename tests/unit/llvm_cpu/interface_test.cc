@@ -107,6 +107,49 @@ TEST(Interface, KernelsThatDifferInNamesAloneAreCompiledOnce) {
   EXPECT_EQ(kernels[2].arguments[0].name, "S");
 }
 
+// As the steps of a recurrence do. What is not a multiple of 64 bytes stays in the code, which knows
+// how its accesses are aligned.
+TEST(Interface, KernelsThatDifferInWhereTheirViewsBeginAreCompiledOnce) {
+  const TestTensor in{"A", DataType::fp32, {64, 8}}, out{"R", DataType::fp32, {64, 8}, "out"};
+  const auto step = [&](int row) {
+    return fmt::format(
+        "#kernel #parallel block [x:8] ( // from_{0}\nin {1}\nout {2}) {{\n0: $a = load(A)\n1: R = "
+        "store($a)\n}}",
+        row, element_view(in, fmt::format("{}, x", row)),
+        element_view(out, fmt::format("{}, x", 63 - row)));
+  };
+  const stripe::Program program = parsed(program_text({in, out}, {step(1), step(3), step(0)}));
+  CompileOptions options;
+  options.argument_offsets = true;
+  auto compiled = compile_kernels(program, options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
+  const std::vector<CompiledKernel>& kernels = (*compiled)->kernels();
+  ASSERT_EQ(kernels.size(), 3u);
+  // Rows 1 and 3 are 32 bytes behind a multiple of 64, and written at one; row 0 the other way.
+  EXPECT_EQ(kernels[0].entry, kernels[1].entry);
+  EXPECT_NE(kernels[0].entry, kernels[2].entry);
+  EXPECT_EQ(kernels[0].arguments[0].offset_bytes, 62 * 32);
+  EXPECT_EQ(kernels[1].arguments[0].offset_bytes, 60 * 32);
+  EXPECT_EQ(kernels[0].arguments[1].offset_bytes, 0);
+  EXPECT_EQ(kernels[1].arguments[1].offset_bytes, 64);
+  EXPECT_EQ(kernels[1].arguments[1].bytes, 64 * 32);  // the whole tensor
+  std::vector<float> a(512), r(512, 0);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i);
+  for (const CompiledKernel& kernel : kernels) {
+    void* args[] = {reinterpret_cast<std::byte*>(r.data()) + kernel.arguments[0].offset_bytes,
+                    reinterpret_cast<std::byte*>(a.data()) + kernel.arguments[1].offset_bytes};
+    kernel.entry(args, 0, kernel.trip_count);
+  }
+  for (const size_t row : {0, 1, 3})
+    for (size_t x = 0; x < 8; ++x) EXPECT_EQ(r[(63 - row) * 8 + x], a[row * 8 + x]);
+  EXPECT_EQ(r[61 * 8], 0);
+  // Without the option each is its own, and takes the tensors themselves.
+  auto apart = compile_kernels(program);
+  ASSERT_TRUE(apart.ok());
+  EXPECT_NE((*apart)->kernels()[0].entry, (*apart)->kernels()[1].entry);
+  EXPECT_EQ((*apart)->kernels()[1].arguments[0].offset_bytes, 0);
+}
+
 TEST(Interface, KernelsThatDifferInTypesOrOptionsAreNot) {
   const auto image = [](const std::string& text, bool fast_math) {
     CompileOptions options;
