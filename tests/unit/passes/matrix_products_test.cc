@@ -176,6 +176,20 @@ TEST(MatrixProducts, WhatFollows) {
   }
 }
 
+// Steps of a recurrence: each reads one row of one product. The rows stay groups of their own, with
+// matrix units and without.
+TEST(MatrixProducts, ReadersOfOneRowAreKernelsOfTheirOwn) {
+  for (const DataType type : {kHalf, DataType::fp32}) {
+    auto counted = check(
+        "function (A[I, K], B[K, J], V[J]) -> (R) { C[i, j : I, J] = +(A[i, k] * B[k, j]);"
+        " F[j : J] = =(C[0, j]); L[j : J] = =(C[17, j]); R = tanh(tanh(F + V) + L); }",
+        {{"A", {type, {48, 32}}}, {"B", {type, {32, 64}}}, {"V", {type, {64}}}});
+    EXPECT_EQ(counted["matrix_units: groups"], type == kHalf ? 1 : 0);
+    EXPECT_EQ(counted["matrix_tails: pairs_fused"], 0) << name_of(type);
+    EXPECT_EQ(counted["epilogues: pairs_fused"], 0) << name_of(type);
+  }
+}
+
 // Programs with A[I, K], B[K, I], E[I, I] and W[I], of 32 and 48.
 constexpr const char* kPrograms[] = {
     // The result and what follows it are both wanted.
