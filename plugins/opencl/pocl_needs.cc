@@ -20,6 +20,7 @@
 
 #include "pocl_folder.h"
 #include "stria/base/cache_folder.h"
+#include "stria/base/environment_table.h"
 #include "stria/base/shown_text.h"
 #include "stria/base/text.h"
 
@@ -41,6 +42,9 @@ constexpr size_t kStackBytes = size_t{256} << 10;
 constexpr rlim_t kFileBytes = rlim_t{16} << 20;
 
 constexpr const char* kFolderVariable = "POCL_CACHE_DIR";
+// PoCL sets this one itself when it starts, to this value.
+constexpr const char* kPluginsVariable = "HWLOC_PLUGINS_PATH";
+constexpr const char* kNoPlugins = "/dev/null";
 
 // The folder that PoCL was given, for the life of the process: PoCL asks once.
 struct Given {
@@ -265,14 +269,17 @@ PoclStart::PoclStart(const std::string& sysfs, const std::string& version) : loc
   if (!status_.ok()) return;
   out.started = true;
   out.links_with_program = links_with_program(version);
+  // Other plugins are asked for their devices at the same time, and read the environment. PoCL uses
+  // setenv(), which frees the table that they read, unless the variable is there already.
+  set_variable(kPluginsVariable, kNoPlugins);
   if (!out.folder) return;
-  ::setenv(kFolderVariable, out.path.c_str(), 1);
+  set_variable(kFolderVariable, out.path.string());
   sets_variable_ = true;
 }
 
 PoclStart::~PoclStart() {
   // PoCL has read it. Children of this process are to look for folders of their own.
-  if (sets_variable_) ::unsetenv(kFolderVariable);
+  if (sets_variable_) set_variable(kFolderVariable, std::nullopt);
 }
 
 Status check_pocl_can_build() {

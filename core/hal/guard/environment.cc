@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "stria/base/environment_table.h"
+
 extern char** environ;
 
 namespace stria::hal {
@@ -54,17 +56,17 @@ void restrict_environment(bool elevated) {
   std::vector<std::string> kept;
   for (char** variable = environ; variable && *variable; ++variable) {
     const std::string_view text = *variable;
-    if (is_harmless(text.substr(0, text.find('=')))) kept.emplace_back(text);
-  }
-  // Cleared as a whole: a name may stand there twice, or without a value.
-  ::clearenv();
-  for (const std::string& text : kept) {
     const size_t equals = text.find('=');
-    if (equals != std::string::npos)
-      ::setenv(text.substr(0, equals).c_str(), text.c_str() + equals + 1, 0);
+    if (equals == std::string_view::npos || !is_harmless(text.substr(0, equals))) continue;
+    // A name may stand there twice; getenv() finds the first.
+    if (std::none_of(kept.begin(), kept.end(), [&](const std::string& other) {
+          return other.starts_with(text.substr(0, equals + 1));
+        }))
+      kept.emplace_back(text);
   }
-  ::setenv("PATH", "/usr/bin:/bin", 1);
-  ::setenv("HOME", home_of_effective_user().c_str(), 1);
+  kept.emplace_back("PATH=/usr/bin:/bin");
+  kept.push_back("HOME=" + home_of_effective_user());
+  replace_variables(std::move(kept));
 }
 
 }  // namespace stria::hal

@@ -8,10 +8,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "scripted_host.h"
 
@@ -202,6 +204,23 @@ TEST_F(PoclStartTest, GivesATemporaryFolderWhereOthersMayChangeTheCache) {
   fs::permissions(shared, fs::perms::all);
   EXPECT_EXIT(start("home", nullptr), testing::ExitedWithCode(0),
               "meanwhile .*/tmp/stria-[0-9]+/pocl/0\n");
+}
+
+// Other threads may read the environment meanwhile: no table of variables is freed, neither by us
+// nor by what PoCL sets when it starts.
+TEST_F(PoclStartTest, FreesNoTableOfVariables) {
+  const auto starts = [&] {
+    ::setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);  // the table is one of the library's
+    char** const before = environ;
+    const std::vector<char*> variables(before, before + 3);
+    const PoclStart start("/sys", "");
+    if (!start.status().ok()) end_with(start.status());
+    char** const during = environ;
+    ::setenv("HWLOC_PLUGINS_PATH", "/dev/null", 1);
+    const bool changed = !std::equal(variables.begin(), variables.end(), before);
+    ::_exit(environ != during || changed ? 1 : 0);
+  };
+  EXPECT_EXIT(starts(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(PoclStartTest, LeavesTheUsersFolder) {
