@@ -332,7 +332,8 @@ const stria_tree_variable* TreeNodes::variable(const Variable& from) {
 }
 
 const stria_tree_parameter* TreeNodes::parameter(const Parameter& from) {
-  const auto& [name, type, readable, writable, span, alias_group, shared] = from;
+  // Readers get trees without offsets of arguments: `first` is 0.
+  const auto& [name, type, readable, writable, span, alias_group, shared, first] = from;
   auto* out = arena_.make<stria_tree_parameter>();
   out->name = text_of(name);
   out->type = type_of(type);

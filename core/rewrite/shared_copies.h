@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The copies of tensors that a pass has made in a section so far. Kernels that read one tensor in
 // one layout share a copy: the steps of a recurrence read the same weights, and several products
-// the same activations.
+// the same activations. A copy lives until its last reader, so activations that are read far apart
+// take more memory meanwhile.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "library.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "buffer.h"
 #include "emit/dialect.h"
@@ -9,6 +12,7 @@
 #include "program.h"
 #include "stria/codegen/code_generator.h"
 #include "stria/sdk/error.h"
+#include "stria/semtree/c/source_names.h"
 
 namespace stria::opencl {
 
@@ -25,7 +29,11 @@ ClLibrary::ClLibrary(Context& context, semtree::ProgramSource source, bool fast_
   if (fast_math) options_ += " -cl-mad-enable -cl-no-signed-zeros";
   programs_.resize(std::min(codes_.size(), context.build_parts()));
   std::vector<std::string> texts(programs_.size(), source_.common);
-  for (const size_t k : codes_) texts[part_of(k)] += source_.kernels[k].text;
+  for (size_t code = 0; code < codes_.size(); ++code) {
+    const std::string& text = source_.kernels[codes_[code]].text;
+    texts[part_of(code)] += text;
+    texts_.push_back(std::make_shared<KernelText>(context, source_.common + text, options_));
+  }
   context.host().parallel_for(programs_.size(), 1, [&](uint64_t begin, uint64_t end) {
     for (uint64_t part = begin; part < end; ++part)
       programs_[part] = build_program(context, texts[part], options_);
@@ -37,15 +45,16 @@ ClLibrary::~ClLibrary() {
   if (!programs_.empty() && context_.device().is_pocl) record_pocl_folder();
 }
 
-size_t ClLibrary::part_of(size_t kernel) const {
+size_t ClLibrary::code_of(size_t kernel) const {
   const auto at = std::lower_bound(codes_.begin(), codes_.end(), source_.kernels[kernel].code);
-  return static_cast<size_t>(at - codes_.begin()) * programs_.size() / codes_.size();
+  return static_cast<size_t>(at - codes_.begin());
 }
 
 sdk::Ref<sdk::Kernel> ClLibrary::prepare(uint64_t index) {
   const semtree::SourceKernel& kernel = source_.kernels[index];
-  return sdk::make<ClKernel>(context_, programs_[part_of(index)].get(), kernel,
-                             ProgramCode{source_.common + kernel.text, options_});
+  const size_t code = code_of(index);
+  return sdk::make<ClKernel>(context_, programs_[part_of(code)].get(), kernel,
+                             semtree::kernel_symbol(index, kernel.name), texts_[code]);
 }
 
 std::vector<sdk::NamedText> ClLibrary::source() const {
@@ -54,14 +63,29 @@ std::vector<sdk::NamedText> ClLibrary::source() const {
     const semtree::SourceKernel& kernel = source_.kernels[k];
     if (!kernel.semtree.empty()) out.push_back({kernel.symbol + ".semtree", kernel.semtree});
   }
+  std::string shared;
+  for (size_t k = 0; k < source_.kernels.size(); ++k)
+    if (const semtree::SourceKernel& kernel = source_.kernels[k]; kernel.code != k)
+      shared += fmt::format("{} runs {}\n", semtree::kernel_symbol(k, kernel.name), kernel.symbol);
+  if (!shared.empty()) out.push_back({"shared_kernels.txt", std::move(shared)});
   return out;
 }
 
+bool KernelText::needs_alignment() const { return text_.find(kAnyOffset) != std::string::npos; }
+
+cl_program KernelText::for_any_offset() {
+  std::lock_guard lock(mutex_);
+  if (!any_offset_)
+    any_offset_ = build_program(context_, text_, fmt::format("{} -D{}", options_, kAnyOffset));
+  return any_offset_.get();
+}
+
 ClKernel::ClKernel(Context& context, cl_program program, const semtree::SourceKernel& source,
-                   ProgramCode code)
+                   std::string symbol, std::shared_ptr<KernelText> text)
     : context_(context),
-      symbol_(source.symbol),
-      code_(std::move(code)),
+      symbol_(std::move(symbol)),
+      function_(source.symbol),
+      text_(std::move(text)),
       group_points_(static_cast<size_t>(source.group_points)) {
   for (size_t d = 0; d < points_.size(); ++d) points_[d] = static_cast<size_t>(source.groups[d]);
   points_[0] *= group_points_;
@@ -78,7 +102,7 @@ ClKernel::~ClKernel() {
 
 cl_kernel ClKernel::kernel_of(cl_program program) const {
   cl_int code = CL_SUCCESS;
-  const cl_kernel kernel = context_.cl().clCreateKernel(program, symbol_.c_str(), &code);
+  const cl_kernel kernel = context_.cl().clCreateKernel(program, function_.c_str(), &code);
   check(code, "clCreateKernel of '" + symbol_ + "'", context_.name());
   return kernel;
 }
@@ -87,12 +111,8 @@ ClKernel::Handle& ClKernel::handle_for(const std::vector<sdk::Argument>& argumen
   const bool aligned = std::all_of(
       arguments.begin(), arguments.end(),
       [](const sdk::Argument& place) { return place.offset % semtree::kMemoryAlignment == 0; });
-  if (aligned || code_.text.find(kAnyOffset) == std::string::npos) return handle_;
-  if (!any_offset_.kernel) {
-    const Program program =
-        build_program(context_, code_.text, fmt::format("{} -D{}", code_.options, kAnyOffset));
-    any_offset_.kernel = kernel_of(program.get());  // which keeps the program
-  }
+  if (aligned || !text_->needs_alignment()) return handle_;
+  if (!any_offset_.kernel) any_offset_.kernel = kernel_of(text_->for_any_offset());
   return any_offset_;
 }
 

@@ -17,10 +17,23 @@
 
 namespace stria::opencl {
 
-// What is built, and how.
-struct ProgramCode {
-  std::string text;
-  std::string options;
+// The text of one kernel, which those that differ in names alone share, and the program that the
+// driver builds of it for arguments at any offset. Thread-safe.
+class KernelText {
+ public:
+  KernelText(Context& context, std::string text, std::string options)
+      : context_(context), text_(std::move(text)), options_(std::move(options)) {}
+  // Whether it depends on where its arguments begin.
+  bool needs_alignment() const;
+  // Built when first asked for. Throws sdk::Error.
+  cl_program for_any_offset();
+
+ private:
+  Context& context_;
+  const std::string text_;
+  const std::string options_;
+  std::mutex mutex_;
+  Program any_offset_;  // guarded by mutex_
 };
 
 class ClLibrary final : public sdk::Library {
@@ -32,14 +45,17 @@ class ClLibrary final : public sdk::Library {
   std::vector<sdk::NamedText> source() const override;
 
  private:
-  // Which of the programs has the kernel.
-  size_t part_of(size_t kernel) const;
+  // The kernel's place in codes_.
+  size_t code_of(size_t kernel) const;
+  // Which of the programs has that code.
+  size_t part_of(size_t code) const { return code * programs_.size() / codes_.size(); }
 
   Context& context_;
   const semtree::ProgramSource source_;
   std::string options_;
   std::vector<sdk::KernelInfo> kernels_;
-  std::vector<size_t> codes_;      // kernels whose text is no other's
+  std::vector<size_t> codes_;                       // kernels whose text is no other's
+  std::vector<std::shared_ptr<KernelText>> texts_;  // of these
   std::vector<Program> programs_;  // each has as many of these in a row as the next
 };
 
@@ -47,9 +63,9 @@ class ClLibrary final : public sdk::Library {
 class ClKernel final : public QueuedKernel {
  public:
   const std::string& symbol() const override { return symbol_; }
-  // `code`: the kernel alone.
+  // `symbol`: for messages, whatever the function is called that others may run, too.
   ClKernel(Context& context, cl_program program, const semtree::SourceKernel& source,
-           ProgramCode code);
+           std::string symbol, std::shared_ptr<KernelText> text);
   ~ClKernel() override;
 
   // Sets the arguments and gives the kernel to the driver, as one step for other threads; if no
@@ -74,7 +90,8 @@ class ClKernel final : public QueuedKernel {
 
   Context& context_;
   const std::string symbol_;
-  const ProgramCode code_;
+  const std::string function_;
+  const std::shared_ptr<KernelText> text_;
   mutable Handle handle_;      // guarded by mutex_
   mutable Handle any_offset_;  // guarded by mutex_; built when first asked for
   size_t group_points_ = 1;

@@ -48,7 +48,9 @@ sdk::Ref<sdk::Library> VulkanCompiler::compile(std::string_view stripe, std::str
   source.build.subgroup_unit = kSubgroupUnit;
   source.build.subgroup_lanes = matrix_lanes(features, device.subgroup);
   source.build.peepholes = request.peepholes();
-  source.build.argument_offsets = true;
+  // Without 64-bit integers a tensor has one index, which must not be negative: some drivers take
+  // it as unsigned. With offsets, places before where a view begins have negative ones.
+  source.build.argument_offsets = features.int64;
   source.print_semtree = request.dump_source;
   std::vector<KernelCode> kernels =
       code_generator::require(build_kernels(request.program, features, source));

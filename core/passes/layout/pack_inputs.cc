@@ -110,8 +110,10 @@ class Packer {
         continue;
       }
       const auto elements = static_cast<double>(whole->shape.element_count());
-      // split_prologue moves the copy of a constant into the prologue, which runs only once.
-      const bool free = whole->is_const && !section_.tags.has(stripe::tag::kPrologue);
+      // split_prologue moves the copy of a constant into the prologue, which runs only once. And
+      // another kernel may have made the copy.
+      const bool free = (whole->is_const && !section_.tags.has(stripe::tag::kPrologue)) ||
+                        copies_.find(whole->into, packing->dim) != nullptr;
       if (!free && points < elements * static_cast<double>(options_.reads) &&
           elements > outputs * static_cast<double>(options_.per_output)) {
         refusal = "what would be copied is read too seldom";

@@ -232,8 +232,8 @@ Status Builder::make_parameters(Frame& outside) {
                                 .readable = ref->dir != RefDir::out,
                                 .writable = ref->dir != RefDir::in,
                                 .span = span,
-                                .first = -view.first,
-                                .alias_group = group});
+                                .alias_group = group,
+                                .first = -view.first});
   }
   return {};
 }

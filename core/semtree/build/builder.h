@@ -22,7 +22,9 @@ struct View {
   int memory = -1;
   Affine offset;      // elements, over loop variables and kLane
   int64_t scale = 1;  // > 1: one copy of the allocation per lane, lanes innermost
-  int64_t first = 0;  // element of the array with which the allocation begins
+  // Where the allocation or tensor begins, as an element of the array or parameter: 0 or more in an
+  // array, 0 or less in a parameter, which may begin inside of its tensor.
+  int64_t first = 0;
   std::optional<stripe::Aggregation> agg;
   // The allocation that it is a view of (for a tensor of the program: main's view), and its
   // coordinates in it.

@@ -38,8 +38,8 @@ struct KernelArgument {
   int64_t bytes = 0;      // from the base address to the end of the last element
   bool writable = false;  // an `out` or `inout` refinement
   bool readable = false;  // an `in` or `inout` refinement
-  // What the function is given is the base address and so much more: a multiple of
-  // kMemoryAlignment, 0 without BuildOptions::argument_offsets.
+  // What the function is given is the base address plus this: a multiple of kMemoryAlignment, 0
+  // without BuildOptions::argument_offsets.
   int64_t offset_bytes = 0;
 };
 

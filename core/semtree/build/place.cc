@@ -158,9 +158,11 @@ Result<ExprRef> Builder::move_inside(const View& view, const Frame& frame, Place
     p.mask = named(p.mask ? binary(Op::bit_and, p.mask, mask) : mask, "inside", out);
     return ExprRef();
   }
-  if (p.constant % p.multiple != 0) p.multiple = p.constant & -p.constant;
+  // Beside the place itself, the array's first element is read.
+  for (const int64_t constant : {p.constant, view.first})
+    if (constant % p.multiple != 0) p.multiple = constant & -constant;
   uniform = named(uniform, "inside", out);
-  p.offset = named(select(uniform, address, integer(type, 0)), "o", out);
+  p.offset = named(select(uniform, address, integer(type, view.first)), "o", out);
   p.constant = 0;
   return uniform;
 }

@@ -79,12 +79,16 @@ Result<ProgramSource> print_program(const stripe::Program& program, const Dialec
       return text.ok() ? std::move(text)
                        : text.status().with_context(fmt::format("kernel '{}'", kernel.block->name));
     };
-    STRIA_ASSIGN(std::string text, print(function, to.symbol));
-    STRIA_ASSIGN(std::string alike, print(nameless(function), "k"));
-    const auto [at, is_new] = first.emplace(std::move(alike), out.kernels.size());
+    Result<std::string> alike = print(nameless(function), "k");
+    if (!alike.ok()) return print(function, to.symbol).status();  // with its names
+    const auto [at, is_new] = first.emplace(*std::move(alike), out.kernels.size());
     to.code = at->second;
-    if (!is_new) to.symbol = out.kernels[to.code].symbol;
-    to.text = is_new ? std::move(text) : out.kernels[to.code].text;
+    if (is_new) {
+      STRIA_ASSIGN(to.text, print(function, to.symbol));
+    } else {
+      to.symbol = out.kernels[to.code].symbol;
+      to.text = out.kernels[to.code].text;
+    }
     out.kernels.push_back(std::move(to));
   }
   out.text = out.common = printer.common();

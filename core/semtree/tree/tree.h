@@ -261,19 +261,18 @@ struct Variable {
   Type type;
 };
 
-// A tensor given by the caller. Element 0 is the base of main's view.
+// A tensor given by the caller. Element 0 lies `first` elements behind the base of main's view.
 struct Parameter {
   std::string name;  // unique in the function
   DataType type = DataType::fp32;
   bool readable = false;
   bool writable = false;
-  int64_t span = 0;  // elements from the base to the last one, inclusive
-  // Element 0 of the parameter is this one of the tensor (BuildOptions::argument_offsets).
-  int64_t first = 0;
+  int64_t span = 0;  // elements from the base of main's view to the last one, inclusive
   // No parameter with another number overlaps this one. Parameters of one number may be the same
   // memory.
   int alias_group = 0;
   bool shared = false;  // lanes hand values on through it, from one side of a barrier to the other
+  int64_t first = 0;    // not 0 only with BuildOptions::argument_offsets
 };
 
 // The form of matrices in an array. (Outside of Array: the defaults of a class inside one are not

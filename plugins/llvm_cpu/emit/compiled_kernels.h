@@ -22,9 +22,8 @@ namespace stria::llvm_cpu {
 
 // Runs the parallel points [first, last) of a kernel, 0 <= first <= last <= trip_count. args[i] is
 // the base address of argument i's tensor as main sees it, aligned to its element, plus the
-// argument's offset_bytes. Calls on
-// disjoint ranges of one kernel may run at the same time on any threads; each needs about 256 KiB
-// of stack at most. Never fails and throws nothing.
+// argument's offset_bytes. Calls on disjoint ranges of one kernel may run at the same time on any
+// threads; each needs about 256 KiB of stack at most. Never fails and throws nothing.
 using KernelEntry = void (*)(void* const* args, int64_t first, int64_t last);
 
 struct CompiledKernel {

@@ -20,6 +20,7 @@ stria::Result<std::string> print_source(const stria::golden::Case& test) {
   stria::semtree::SourceOptions options = stria::opencl::source_options();
   options.group_points = std::atoi(test.option("group", "1").c_str());
   options.largest_group = std::atoll(test.option("largest", "1024").c_str());
+  options.build.argument_offsets = test.option("offsets") == "yes";
   options.shared_bytes = std::atoll(test.option("shared", "49152").c_str());
   STRIA_ASSIGN(stria::semtree::ProgramSource source,
                stria::semtree::print_program(program, stria::opencl::dialect(features), options));

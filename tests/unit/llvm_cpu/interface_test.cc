@@ -107,8 +107,8 @@ TEST(Interface, KernelsThatDifferInNamesAloneAreCompiledOnce) {
   EXPECT_EQ(kernels[2].arguments[0].name, "S");
 }
 
-// As the steps of a recurrence do. What is not a multiple of 64 bytes stays in the code, which knows
-// how its accesses are aligned.
+// As the steps of a recurrence do. What is not a multiple of 64 bytes stays in the code, which
+// knows how its accesses are aligned.
 TEST(Interface, KernelsThatDifferInWhereTheirViewsBeginAreCompiledOnce) {
   const TestTensor in{"A", DataType::fp32, {64, 8}}, out{"R", DataType::fp32, {64, 8}, "out"};
   const auto step = [&](int row) {
@@ -120,7 +120,7 @@ TEST(Interface, KernelsThatDifferInWhereTheirViewsBeginAreCompiledOnce) {
   };
   const stripe::Program program = parsed(program_text({in, out}, {step(1), step(3), step(0)}));
   CompileOptions options;
-  options.argument_offsets = true;
+  options.argument_offsets = options.keep_image = true;
   auto compiled = compile_kernels(program, options);
   ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
   const std::vector<CompiledKernel>& kernels = (*compiled)->kernels();
@@ -143,6 +143,13 @@ TEST(Interface, KernelsThatDifferInWhereTheirViewsBeginAreCompiledOnce) {
   for (const size_t row : {0, 1, 3})
     for (size_t x = 0; x < 8; ++x) EXPECT_EQ(r[(63 - row) * 8 + x], a[row * 8 + x]);
   EXPECT_EQ(r[61 * 8], 0);
+  // What is read back has the same offsets.
+  auto loaded = load_kernels((*compiled)->take_image());
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  for (size_t k = 0; k < kernels.size(); ++k)
+    for (size_t i = 0; i < 2; ++i)
+      EXPECT_EQ((*loaded)->kernels()[k].arguments[i].offset_bytes,
+                kernels[k].arguments[i].offset_bytes);
   // Without the option each is its own, and takes the tensors themselves.
   auto apart = compile_kernels(program);
   ASSERT_TRUE(apart.ok());

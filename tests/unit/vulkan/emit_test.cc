@@ -40,6 +40,26 @@ KernelCode copy_kernel(DataType type) {
   return out;
 }
 
+// Kernels of one program have one pipeline if they are equal but for names.
+TEST(SpirvEmitter, WithoutNamesKernelsThatDoTheSameAreEqual) {
+  const auto words = [](const char* name, const char* tensor, DataType type) {
+    KernelCode code = copy_kernel(type);
+    code.name = code.symbol = name;
+    code.function.params[1].name = tensor;
+    auto out = emit(code, everything());
+    EXPECT_TRUE(out.ok()) << out.status().to_string();
+    return *out;
+  };
+  const auto one = words("step_0", "A", DataType::fp32),
+             other = words("step_1", "B2", DataType::fp32);
+  EXPECT_NE(one, other);
+  EXPECT_EQ(without_names(one), without_names(other));
+  EXPECT_NE(without_names(one), without_names(words("step_0", "A", DataType::i32)));
+  // No module: nothing to do, and no crash.
+  EXPECT_TRUE(without_names({}).empty());
+  EXPECT_EQ(without_names(std::vector<uint32_t>{1, 2, 3, 4, 5, 0xffff0005}).size(), 6u);
+}
+
 std::string text_of(const Module& module) {
   Result<std::string> text = disassemble(module.words());
   EXPECT_TRUE(text.ok()) << text.status().message();
