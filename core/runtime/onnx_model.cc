@@ -13,9 +13,9 @@
 #include "stria/onnx/model/model_reader.h"
 #include "stria/onnx/translate/element_types.h"
 #include "stria/onnx/translate/translate.h"
+#include "stria/runtime/host/tile_evaluator.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/run_calls.h"
-#include "stria/runtime/host/tile_evaluator.h"
 #include "stria/tile/syntax/parser.h"
 
 namespace stria {
@@ -170,7 +170,8 @@ Result<onnx::Translation> Inside::translate(const onnx::Model& model, const Onnx
   // What the host computes and the device does not is told, if it is more than sizes take.
   constexpr double kToldFrom = 1e6;
   std::vector<std::string> decide;
-  std::string device;  // that computed something
+  std::string device;              // that computed something
+  std::vector<std::string> lacks;  // why one could not
   TileEvaluator::OnDevice on_device;
   if (options.open_device)
     on_device = [&](const std::vector<onnx::KnownCall>& calls)
@@ -179,6 +180,13 @@ Result<onnx::Translation> Inside::translate(const onnx::Model& model, const Onnx
       STRIA_ASSIGN(const Device open, options.open_device(made.program));
       if (!open.valid()) return std::optional<onnx::KnownResults>();
       auto results = run_calls(open, made, calls);
+      if (results.status().code() == StatusCode::unsupported) {
+        // What the device lacks may be needed for sizes alone: the rest may well run there.
+        lacks.push_back(
+            fmt::format("{} could not compute what sizes depend on, so the host did: {}",
+                        open.name(), results.status().message()));
+        return std::optional<onnx::KnownResults>();
+      }
       if (!results.ok()) return results.status().with_context(open.name());
       device = open.name();
       return std::optional(*std::move(results));
@@ -203,6 +211,7 @@ Result<onnx::Translation> Inside::translate(const onnx::Model& model, const Onnx
     onnx::Missing missing;
     const double before = evaluate.points();
     device.clear();
+    lacks.clear();
     auto out = onnx::translate(model, how, &missing);
     const double points = evaluate.points() - before;
     if (out.ok() && notes && !decide.empty() && points > kToldFrom)
@@ -210,6 +219,7 @@ Result<onnx::Translation> Inside::translate(const onnx::Model& model, const Onnx
           "the host computed {:.1e} points of loops while the program was made, and no device did: "
           "sizes depend on the elements of {}",
           points, fmt::join(decide, ", ")));
+    if (out.ok() && notes) notes->insert(notes->end(), lacks.begin(), lacks.end());
     if (out.ok() && notes && !device.empty())
       notes->push_back(fmt::format(
           "{} ran a program while this one was made: sizes depend on the elements of {}", device,

@@ -40,7 +40,9 @@ struct STRIA_API OnnxOptions {
   std::map<std::string, OnnxTexts> texts;
   // Where sizes depend on elements (NonMaxSuppression, NonZero), these are computed while the
   // program is made. What has more than 10^8 points of loops runs as one program on the device that
-  // this gives; on one that is not valid, and where this is empty, the interpreter computes it.
+  // this gives. The interpreter computes it where this is empty, where the device is not valid, and
+  // where the device lacks something that the program needs, which a note tells. Any other failure,
+  // of this or of the device, is the model's.
   std::function<Result<Device>(const Program&)> open_device;
 };
 

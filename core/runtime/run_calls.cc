@@ -21,7 +21,7 @@ Result<CallsProgram> program_of_calls(const std::vector<onnx::KnownCall>& calls)
   std::vector<std::string> parameters, results;
   std::string functions, statements;
   const auto result_name = [](size_t call, size_t result) {
-    return fmt::format("V{}_{}", call, result);
+    return fmt::format("V{}r{}", call, result);  // without '_': node_of
   };
   for (size_t c = 0; c < calls.size(); ++c) {
     const onnx::KnownCall& call = calls[c];

@@ -61,6 +61,25 @@ Status check_counts(const Node& node, const StandardOperator& standard) {
   return check(node.outputs, standard.outputs, "output");
 }
 
+// Gives the names that a node reads of its graph, and maybe more: those that its own graphs read.
+void for_each_name_read(const Node& node, const std::function<void(const std::string&)>& use) {
+  for (const std::string& name : node.inputs) use(name);
+  const auto in_graph = [&](const Graph& graph) {
+    for (const Node& inner : graph.nodes) for_each_name_read(inner, use);
+    for (const ValueInfo& output : graph.outputs) use(output.name);
+  };
+  for (const Attribute& attribute : node.attributes) {
+    if (attribute.g) in_graph(*attribute.g);
+    for (const auto& graph : attribute.graphs) in_graph(*graph);
+  }
+}
+
+std::vector<std::string> names_of(const std::vector<ValueInfo>& infos) {
+  std::vector<std::string> out;
+  for (const ValueInfo& info : infos) out.push_back(info.name);
+  return out;
+}
+
 // Null: not known yet.
 std::shared_ptr<const HostTensor> known_result(const Value& value) {
   if (value.elements || !value.made_by) return value.elements;
@@ -146,12 +165,7 @@ Status GraphTranslator::compute_results(const Call& last) {
       of.result = static_cast<size_t>(argument->index);
     }
   }
-  // Others read some of these results, too: a detector's boxes and scores come from one backbone.
-  for (const std::shared_ptr<const Call>& call : calls_)
-    if (!place.contains(call.get()))
-      for (const ValuePtr& argument : call->arguments)
-        if (const auto at = place.find(argument->made_by.get()); at != place.end())
-          calls[at->second].wanted[static_cast<size_t>(argument->index)] = true;
+  want_what_others_read(place, calls);
   STRIA_ASSIGN(KnownResults results, options_.evaluate(calls));
   for (size_t c = 0; c < calls.size(); ++c) {
     needed[c]->elements.resize(needed[c]->results.size());
@@ -159,6 +173,39 @@ Status GraphTranslator::compute_results(const Call& last) {
       if (results[c][k]) needed[c]->elements[k] = std::move(results[c][k]);
   }
   return Status();
+}
+
+// A detector's boxes and scores come from one backbone, which is to run once.
+void GraphTranslator::want_what_others_read(const std::map<const Call*, size_t>& place,
+                                            std::vector<KnownCall>& calls) const {
+  // Elements: what is less is made again sooner than found. Sizes and axes are.
+  constexpr double kWorthKeeping = 4096;
+  const bool worth = std::any_of(place.begin(), place.end(), [](const auto& call) {
+    return std::any_of(call.first->results.begin(), call.first->results.end(),
+                       [](const TensorType& type) {
+                         double elements = 1;
+                         for (const int64_t size : type.sizes)
+                           elements *= static_cast<double>(size);
+                         return elements > kWorthKeeping;
+                       });
+  });
+  if (!worth) return;
+  const std::function<void(const Value&)> want = [&](const Value& value) {
+    if (const auto at = place.find(value.made_by.get()); at != place.end())
+      calls[at->second].wanted[static_cast<size_t>(value.index)] = true;
+    for (const ValuePtr& item : value.items)
+      if (item) want(*item);
+  };
+  for (const std::shared_ptr<const Call>& call : calls_)
+    if (!place.contains(call.get()))
+      for (const ValuePtr& argument : call->arguments) want(*argument);
+  for (const Progress& of : progress_) {
+    const auto read = [&](const std::string& name) {
+      if (const ValuePtr* value = of.scope.find(name); value && *value) want(**value);
+    };
+    for (size_t n = of.now; n < of.nodes.size(); ++n) for_each_name_read(of.nodes[n], read);
+    for (const std::string& name : of.outputs) read(name);
+  }
 }
 
 Result<GraphTranslator::MadeFunction> GraphTranslator::function_of(
@@ -312,12 +359,12 @@ Status GraphTranslator::expand_function(const Function& function, const Node& no
   functions_inside_.push_back(&function);
   const Scope* const outer = scope_;
   const auto* const outer_opsets = opsets_;
-  auto translated = translate_nodes(nodes, inner, opsets);
+  const Status translated = translate_nodes(nodes, function.outputs, inner, opsets);
   opsets_ = outer_opsets;
   scope_ = outer;
   functions_inside_.pop_back();
   --depth_;
-  if (!translated.ok()) return translated.status().with_context(text_of(node));
+  if (!translated.ok()) return translated.with_context(text_of(node));
   for (size_t k = 0; k < node.outputs.size(); ++k) {
     if (node.outputs[k].empty()) continue;
     if (k >= function.outputs.size())
@@ -409,11 +456,14 @@ std::string GraphTranslator::why_not_made(const std::vector<Node>& nodes, const 
   return "";
 }
 
-Result<std::vector<ValuePtr>> GraphTranslator::translate_nodes(
-    const std::vector<Node>& nodes, Scope& scope, const std::map<std::string, int64_t>& opsets) {
-  std::optional<Status> failure;
+Status GraphTranslator::translate_nodes(const std::vector<Node>& nodes,
+                                        const std::vector<std::string>& outputs, Scope& scope,
+                                        const std::map<std::string, int64_t>& opsets) {
+  Status failure;  // the first one
   const Node* const around = node_;
+  progress_.push_back({nodes, outputs, scope});
   for (const Node& node : nodes) {
+    progress_.back().now = static_cast<size_t>(&node - nodes.data());
     opsets_ = &opsets;
     node_ = &node;
     const size_t told = told_;
@@ -421,10 +471,10 @@ Result<std::vector<ValuePtr>> GraphTranslator::translate_nodes(
       // All that is missing or wrong is told at once, each node of the model's graph once.
       const bool wrong = status.code() == StatusCode::invalid_argument;
       if (status.code() != StatusCode::unsupported && (depth_ > 0 || !wrong)) {
-        node_ = around;
-        return status;
+        failure = status;
+        break;
       }
-      if (!failure) failure = status;
+      if (failure.ok()) failure = status;
       if (wrong)
         missing_.mistakes.push_back(status.message());
       else if (depth_ == 0 && told == told_)
@@ -433,9 +483,9 @@ Result<std::vector<ValuePtr>> GraphTranslator::translate_nodes(
         if (!name.empty()) scope.values.emplace(name, nullptr);
     }
   }
+  progress_.pop_back();
   node_ = around;
-  if (failure) return *failure;
-  return std::vector<ValuePtr>();
+  return failure;
 }
 
 Result<std::vector<ValuePtr>> GraphTranslator::translate_graph(
@@ -452,11 +502,11 @@ Result<std::vector<ValuePtr>> GraphTranslator::translate_graph(
   ++depth_;
   const Scope* const outer = scope_;
   const auto* const opsets = opsets_ ? opsets_ : &model_.opsets;
-  auto translated = translate_nodes(graph.nodes, scope, *opsets);
+  const Status translated = translate_nodes(graph.nodes, names_of(graph.outputs), scope, *opsets);
   opsets_ = opsets;
   scope_ = outer;
   --depth_;
-  STRIA_RETURN_IF_ERROR(translated.status());
+  STRIA_RETURN_IF_ERROR(translated);
   std::vector<ValuePtr> outputs;
   for (const ValueInfo& output : graph.outputs) {
     const ValuePtr* value = scope.find(output.name);
@@ -474,7 +524,8 @@ Result<Translation> GraphTranslator::translate() {
   Scope scope;
   STRIA_RETURN_IF_ERROR(add_inputs(scope));
   STRIA_RETURN_IF_ERROR(add_initializers(model_.graph, scope));
-  const Status status = translate_nodes(model_.graph.nodes, scope, model_.opsets).status();
+  const Status status =
+      translate_nodes(model_.graph.nodes, names_of(model_.graph.outputs), scope, model_.opsets);
   const auto in_file = [&](const Status& of) {
     return model_.file.empty() ? of : of.with_context(shown_name(model_.file));
   };

@@ -63,8 +63,9 @@ class GraphTranslator {
 
  private:
   friend class NodeWriter;
-  Result<std::vector<ValuePtr>> translate_nodes(const std::vector<Node>& nodes, Scope& scope,
-                                                const std::map<std::string, int64_t>& opsets);
+  // `outputs`: of the graph or function that has the nodes.
+  Status translate_nodes(const std::vector<Node>& nodes, const std::vector<std::string>& outputs,
+                         Scope& scope, const std::map<std::string, int64_t>& opsets);
   // `nodes`: those of its graph or function.
   Status translate_node(const Node& node, const std::vector<Node>& nodes, Scope& scope,
                         const std::map<std::string, int64_t>& opsets);
@@ -96,6 +97,9 @@ class GraphTranslator {
   };
   // Computes the results of that call and of those before it, as far as they are not known.
   Status compute_results(const Call& last);
+  // Asks for those results of the calls that something else reads, too. `place`: of each call.
+  void want_what_others_read(const std::map<const Call*, size_t>& place,
+                             std::vector<KnownCall>& calls) const;
   // A call of that function, and the value that a result of it is.
   Result<std::shared_ptr<const Call>> call_of(const NodeWriter& writer,
                                               const std::vector<std::string>& results);
@@ -111,6 +115,14 @@ class GraphTranslator {
   int64_t nodes_ = 0;           // that were translated
   const Node* node_ = nullptr;  // that is translated, the innermost one
   const Scope* scope_ = nullptr;
+  // Nodes that are gone through, those of inner graphs behind those of outer ones.
+  struct Progress {
+    const std::vector<Node>& nodes;
+    const std::vector<std::string>& outputs;
+    const Scope& scope;
+    size_t now = 0;
+  };
+  std::vector<Progress> progress_;
   const std::map<std::string, int64_t>* opsets_ = nullptr;  // of the nodes that are translated
   std::vector<const Function*> functions_inside_;  // that are expanded, the innermost one last
   int depth_ = 0;                                  // of functions and graphs inside each other

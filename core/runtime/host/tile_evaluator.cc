@@ -56,6 +56,8 @@ struct TileEvaluator::Lowered {
       const std::vector<std::shared_ptr<const HostTensor>>& arguments) const;
   std::vector<interp::ProgramTensor> inputs;
   std::vector<tile::BoundTensor> outputs;
+  // out_of_range: the results have more than the host should hold. `wanted`: null for all.
+  Status check_bytes(const std::vector<bool>* wanted) const;
   double points = 0;  // of all its blocks
 };
 
@@ -65,18 +67,8 @@ Result<TileEvaluator::Lowered> TileEvaluator::Lowered::make(
   Lowered out;
   STRIA_ASSIGN(const tile::Program parsed, tile::parse({function + ".tile", text}));
   STRIA_ASSIGN(const tile::BoundProgram bound, tile::bind_program(parsed, function, types));
-  double bytes = 0;
-  for (const tile::TensorId id : bound.outputs) {
+  for (const tile::TensorId id : bound.outputs)
     out.outputs.push_back(bound.tensors[static_cast<size_t>(id)]);
-    double elements = 1;
-    for (const int64_t size : out.outputs.back().sizes) elements *= static_cast<double>(size);
-    bytes += elements * bit_width(out.outputs.back().outside_type()) / 8;
-  }
-  if (bytes > kMostBytes)
-    return make_error(StatusCode::out_of_range,
-                      "its result of {:.0f} bytes is needed while the program is made; {:.0f} are "
-                      "the most",
-                      bytes, kMostBytes);
   STRIA_ASSIGN(out.generic, lower(bound));
   STRIA_ASSIGN(out.inputs, interp::program_inputs(out.generic));
   if (const stripe::Block* main = out.generic.main()) out.points = points_inside(*main);
@@ -111,6 +103,21 @@ Result<std::vector<std::shared_ptr<const HostTensor>>> TileEvaluator::Lowered::r
   }
   STRIA_RETURN_IF_ERROR(interp::interpret(generic, tensors));
   return out;
+}
+
+Status TileEvaluator::Lowered::check_bytes(const std::vector<bool>* wanted) const {
+  double bytes = 0;
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    if (wanted && !(*wanted)[k]) continue;
+    double elements = 1;
+    for (const int64_t size : outputs[k].sizes) elements *= static_cast<double>(size);
+    bytes += elements * bit_width(outputs[k].outside_type()) / 8;
+  }
+  if (bytes <= kMostBytes) return {};
+  return make_error(StatusCode::out_of_range,
+                    "its result of {:.0f} bytes is needed while the program is made; {:.0f} are "
+                    "the most",
+                    bytes, kMostBytes);
 }
 
 struct TileEvaluator::State {
@@ -160,14 +167,25 @@ Result<onnx::KnownResults> TileEvaluator::operator()(
     functions.push_back(*function);
     points += functions.back()->points;
   }
+  // The last call is the one whose results are asked for.
+  const std::string& node = calls.back().node;
+  const auto check_bytes = [&](bool all) {
+    for (size_t c = 0; c < calls.size(); ++c)
+      if (Status status = functions[c]->check_bytes(all ? nullptr : &calls[c].wanted); !status.ok())
+        return status.with_context(calls[c].node);
+    return Status();
+  };
   if (points > kOnDeviceFrom && state_->on_device) {
-    if (points > kMostPointsOnDevice) return too_long(points, kMostPointsOnDevice);
-    STRIA_ASSIGN(std::optional<onnx::KnownResults> results, state_->on_device(calls));
-    if (results) return *std::move(results);
+    if (points > kMostPointsOnDevice)
+      return too_long(points, kMostPointsOnDevice).with_context(node);
+    STRIA_RETURN_IF_ERROR(check_bytes(false));
+    auto results = state_->on_device(calls);
+    if (!results.ok()) return results.status().with_context(node);
+    if (*results) return *std::move(*results);
   }
   state_->points += points;
-  if (state_->points > kMostPoints)
-    return too_long(state_->points, kMostPoints).with_context(calls.back().node);
+  if (state_->points > kMostPoints) return too_long(state_->points, kMostPoints).with_context(node);
+  STRIA_RETURN_IF_ERROR(check_bytes(true));
   onnx::KnownResults out;
   for (size_t c = 0; c < calls.size(); ++c) {
     std::vector<std::shared_ptr<const HostTensor>> arguments;

@@ -4,11 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "../onnx/model_file.h"
 #include "stria/base/file.h"
 #include "stria/runtime/stria.h"
 
@@ -60,6 +63,32 @@ class DeviceLimits : public ::testing::Test {
   Runtime runtime_;
   Program program_;
 };
+
+// Sizes depend on a part that the device lacks a type for. The host computes it, and says so; the
+// rest runs on the device.
+TEST_F(DeviceLimits, OfWhatOnnxSizesDependOnLeaveItToTheHost) {
+  onnx::GraphWriter graph;
+  graph.input("x", onnx::ElementType::fp64, {500, 500});
+  graph.weights<double>("limit", onnx::ElementType::fp64, {}, {3});
+  graph.node("MatMul", {"x", "x"}, {"m"});
+  graph.node("Greater", {"m", "limit"}, {"above"}).node("NonZero", {"above"}, {"places"});
+  graph.output("places");
+  std::ofstream(folder_ / "model.onnx", std::ios::binary) << graph.model();
+  const OnnxModel model = OnnxModel::read(folder_ / "model.onnx").value();
+  HostTensor x = HostTensor::create(DataType::fp64, {500, 500}, "x").value();
+  std::fill_n(reinterpret_cast<double*>(x.data()), 250000, 0.0);
+  *reinterpret_cast<double*>(x.data()) = 2;  // m[0, 0] = 4
+  const Device device = runtime_.open("llvm_cpu").value();
+  OnnxOptions options;
+  options.at_hand = {{"x", std::make_shared<const HostTensor>(std::move(x))}};
+  options.open_device = [&](const Program&) { return Result<Device>(device); };
+  const Program program = model.program(options).value();
+  EXPECT_THAT(program.notes(),
+              testing::Contains(AllOf(HasSubstr("llvm_cpu:"), HasSubstr("so the host did"),
+                                      HasSubstr("it lacks fp64 (the made-up unit)"),
+                                      HasSubstr("MatMul that makes 'm'"))));
+  EXPECT_EQ(device.compile(program).value().outputs()[0].sizes, (std::vector<int64_t>{2, 1}));
+}
 
 TEST_F(DeviceLimits, AreToldBeforeAnythingIsBuilt) {
   const Device device = runtime_.open("llvm_cpu").value();

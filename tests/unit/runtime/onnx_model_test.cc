@@ -118,7 +118,8 @@ TEST_F(OnnxModelTest, SeveralNodesMayNeedTheElementsOfOneInput) {
   EXPECT_EQ(program.inputs().size(), 1u);
 }
 
-// m = x * x; places = NonZero(m > limit), of which only a run says how many there are; twice = m + m.
+// m = x * x; places = NonZero(m > limit), of which only a run says how many there are; and
+// twice = m + m.
 GraphWriter places(int size) {
   GraphWriter out;
   out.input("x", ElementType::fp32, {size, size});
@@ -156,6 +157,31 @@ TEST_F(OnnxModelTest, ADeviceComputesWhatSizesDependOn) {
     EXPECT_EQ(twice[static_cast<size_t>(size) + 1], 8);
     EXPECT_EQ(twice[1], 0);
   }
+}
+
+// What a later node reads is kept: nothing runs twice.
+TEST_F(OnnxModelTest, WhatALaterNodeReadsIsComputedOnce) {
+  GraphWriter graph;
+  graph.input("x", ElementType::fp32, {500, 500});
+  graph.weights<float>("limit", ElementType::fp32, {}, {3});
+  graph.node("MatMul", {"x", "x"}, {"m"});
+  graph.node("Greater", {"m", "limit"}, {"above"}).node("NonZero", {"above"}, {"high"});
+  graph.node("Less", {"m", "limit"}, {"below"}).node("NonZero", {"below"}, {"low"});
+  graph.output("high").output("low").output("m");
+  std::vector<float> x(250000, 0);
+  x[0] = 2;  // m[0, 0] = 4, all others are 0
+  int ran = 0;
+  OnnxOptions options{.at_hand = {{"x", floats({500, 500}, x)}}};
+  options.open_device = [&](const Program&) {
+    ++ran;
+    return Result<Device>(device_);
+  };
+  const Program program = made(read(graph).program(options));
+  EXPECT_EQ(ran, 1);
+  const Executable executable = compile(program);
+  EXPECT_EQ(executable.outputs()[0].sizes, (std::vector<int64_t>{2, 1}));
+  EXPECT_EQ(executable.outputs()[1].sizes, (std::vector<int64_t>{2, 249999}));
+  EXPECT_EQ(run(program, {}, 2)[0], 4);
 }
 
 TEST_F(OnnxModelTest, ADeviceThatCannotBeOpenedFailsTheModel) {
