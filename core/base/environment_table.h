@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Changes of environment variables that other threads may read meanwhile.
 //
-// Libraries call getenv() at any time, and it walks through the process's table of variables without
-// a lock. setenv() and unsetenv() may move and free that table, so whoever reads it then crashes.
+// Libraries call getenv() at any time, and it walks through the process's table of variables
+// without a lock. setenv() and unsetenv() may free that table, so whoever reads it then crashes.
 // Here a new table takes the place of the old one, and nothing that was ever in place is freed. So
 // each call keeps some bytes per variable for the life of the process: these are for the few
 // variables that a driver reads once.

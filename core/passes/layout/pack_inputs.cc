@@ -6,10 +6,10 @@
 
 #include "stria/base/refusal.h"
 #include "stria/pass/machine_option.h"
+#include "stria/passes/layout/shared_copies.h"
 #include "stria/rewrite/buffer_views.h"
 #include "stria/rewrite/index_role.h"
 #include "stria/rewrite/located_unit.h"
-#include "stria/rewrite/shared_copies.h"
 #include "stria/rewrite/whole_copy.h"
 #include "stria/stripe/tags.h"
 

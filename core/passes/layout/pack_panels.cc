@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "stria/base/refusal.h"
+#include "stria/passes/layout/shared_copies.h"
 #include "stria/rewrite/buffer_views.h"
 #include "stria/rewrite/panel_chain.h"
-#include "stria/rewrite/shared_copies.h"
 #include "stria/rewrite/whole_copy.h"
 #include "stria/stripe/tags.h"
 

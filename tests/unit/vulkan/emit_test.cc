@@ -57,7 +57,7 @@ TEST(SpirvEmitter, WithoutNamesKernelsThatDoTheSameAreEqual) {
   EXPECT_NE(without_names(one), without_names(words("step_0", "A", DataType::i32)));
   // No module: nothing to do, and no crash.
   EXPECT_TRUE(without_names({}).empty());
-  EXPECT_EQ(without_names(std::vector<uint32_t>{1, 2, 3, 4, 5, 0xffff0005}).size(), 6u);
+  EXPECT_EQ(without_names(std::vector<uint32_t>{1, 2, 3, 4, 5, 0xffff0011}).size(), 6u);
 }
 
 std::string text_of(const Module& module) {

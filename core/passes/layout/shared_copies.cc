@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stria/rewrite/shared_copies.h"
+#include "stria/passes/layout/shared_copies.h"
 
 #include <set>
 #include <utility>
