@@ -475,7 +475,7 @@ TEST_F(OnnxCommand, SizesThatTakeAProgram) {
   EXPECT_EQ(
       ended.err,
       "stria: llvm_cpu:cpu ran a program while this one was made: sizes depend on the elements "
-      "of 'x' (NonZero that makes 'places')\n");
+      "of 'x' (NonZero 'node_1')\n");
   EXPECT_EQ(run("run places.onnx --input x=x.npy --device llvm_cpu:9").code, 3);
 }
 

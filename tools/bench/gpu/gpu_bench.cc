@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -104,6 +105,7 @@ nlohmann::json measure_row(const Device& device, BusyDevice& busy, const Case& r
     for (const SourceText& source : must(made->sources())) text += "\n" + source.text;
     std::string file = row.name;
     std::replace(file.begin(), file.end(), '/', '_');
+    std::filesystem::create_directories(asked.dump);
     must(write_file(asked.dump + "/" + file + ".txt", text));
   }
   const Measured measured = measure(DeviceRow(device, *made), busy, asked.rounds);
