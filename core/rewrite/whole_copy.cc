@@ -169,7 +169,8 @@ std::optional<WholeCopy> whole_copy(const Block& kernel, const Block& around) {
   for (size_t i = 0; i < used.size(); ++i)
     if (!used[i] && kernel.idxs[i].range != 1) return std::nullopt;
   // A dimension that scalars choose must also exist in the target.
-  if (std::count(copy.dim.begin(), copy.dim.end(), -1) > 0 &&
+  // (Last, since it looks at all statements around.)
+  if (copy.whole_source && std::count(copy.dim.begin(), copy.dim.end(), -1) > 0 &&
       stored_where_chosen(around, copy.source))
     copy.whole_source = false;
   return copy;
