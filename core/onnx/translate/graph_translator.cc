@@ -177,9 +177,11 @@ Status GraphTranslator::compute_results(const Call& last) {
 
 // A detector's boxes and scores come from one backbone, which is to run once.
 void GraphTranslator::want_what_others_read(const std::map<const Call*, size_t>& place,
-                                            std::vector<KnownCall>& calls) const {
+                                            std::vector<KnownCall>& calls) {
   // Elements: what is less is made again sooner than found. Sizes and axes are.
   constexpr double kWorthKeeping = 4096;
+  // Of all calls of this together, so that no model takes the square of its nodes.
+  constexpr int64_t kMostLookedUp = 10000000;
   const bool worth = std::any_of(place.begin(), place.end(), [](const auto& call) {
     return std::any_of(call.first->results.begin(), call.first->results.end(),
                        [](const TensorType& type) {
@@ -189,7 +191,8 @@ void GraphTranslator::want_what_others_read(const std::map<const Call*, size_t>&
                          return elements > kWorthKeeping;
                        });
   });
-  if (!worth) return;
+  if (!worth || looked_up_ > kMostLookedUp) return;
+  looked_up_ += static_cast<int64_t>(calls_.size());
   const std::function<void(const Value&)> want = [&](const Value& value) {
     if (const auto at = place.find(value.made_by.get()); at != place.end())
       calls[at->second].wanted[static_cast<size_t>(value.index)] = true;
@@ -201,6 +204,7 @@ void GraphTranslator::want_what_others_read(const std::map<const Call*, size_t>&
       for (const ValuePtr& argument : call->arguments) want(*argument);
   for (const Progress& of : progress_) {
     const auto read = [&](const std::string& name) {
+      ++looked_up_;
       if (const ValuePtr* value = of.scope.find(name); value && *value) want(**value);
     };
     for (size_t n = of.now; n < of.nodes.size(); ++n) for_each_name_read(of.nodes[n], read);

@@ -99,7 +99,7 @@ class GraphTranslator {
   Status compute_results(const Call& last);
   // Asks for those results of the calls that something else reads, too. `place`: of each call.
   void want_what_others_read(const std::map<const Call*, size_t>& place,
-                             std::vector<KnownCall>& calls) const;
+                             std::vector<KnownCall>& calls);
   // A call of that function, and the value that a result of it is.
   Result<std::shared_ptr<const Call>> call_of(const NodeWriter& writer,
                                               const std::vector<std::string>& results);
@@ -113,6 +113,7 @@ class GraphTranslator {
   Missing& missing_;
   size_t told_ = 0;             // how often something was added to it, or was there already
   int64_t nodes_ = 0;           // that were translated
+  int64_t looked_up_ = 0;       // names and calls, by want_what_others_read
   const Node* node_ = nullptr;  // that is translated, the innermost one
   const Scope* scope_ = nullptr;
   // Nodes that are gone through, those of inner graphs behind those of outer ones.
