@@ -88,8 +88,10 @@ Result<Compilation> lower_program(const Program& program, const InputTypes& inpu
   STRIA_ASSIGN(out.generic, lower(out.bound, &more));
   STRIA_RETURN_IF_ERROR(mark_constants(program, options.constants, out.generic));
   Diagnostics warnings(Inside::tile(program).source);
-  for (const std::vector<Diagnostic>* list : {&out.bound.warnings, &more})
-    for (const Diagnostic& d : *list) warnings.warning(d.span, d.message);
+  // Of a program that was made of a model nobody wrote the text.
+  if (!out.binding)
+    for (const std::vector<Diagnostic>* list : {&out.bound.warnings, &more})
+      for (const Diagnostic& d : *list) warnings.warning(d.span, d.message);
   out.warnings = warnings.warnings();
   if (options.keep_stages) out.add_stage("lower", "stripe", stripe::print(out.generic));
   return out;

@@ -216,9 +216,9 @@ Result<onnx::Translation> Inside::translate(const onnx::Model& model, const Onnx
     const double points = evaluate.points() - before;
     if (out.ok() && notes && !decide.empty() && points > kToldFrom)
       notes->push_back(fmt::format(
-          "the host computed {:.1e} points of loops while the program was made, and no device did: "
-          "sizes depend on the elements of {}",
-          points, fmt::join(decide, ", ")));
+          "the host computed {:.1e} points of loops while the program was made{}: sizes depend on "
+          "the elements of {}",
+          points, device.empty() ? ", and no device did" : "", fmt::join(decide, ", ")));
     if (out.ok() && notes) notes->insert(notes->end(), lacks.begin(), lacks.end());
     if (out.ok() && notes && !device.empty())
       notes->push_back(fmt::format(

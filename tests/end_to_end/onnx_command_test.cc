@@ -479,6 +479,22 @@ TEST_F(OnnxCommand, SizesThatTakeAProgram) {
   EXPECT_EQ(run("run places.onnx --input x=x.npy --device llvm_cpu:9").code, 3);
 }
 
+// Tensors may be empty. What the text of the program looks like then is nobody's mistake.
+TEST_F(OnnxCommand, NothingIsNoMistake) {
+  folder_.write("none.onnx", OnnxFile()
+                                 .input("x", ElementType::fp32, {3, 4})
+                                 .node("NonZero", {"x"}, {"places"})
+                                 .node("Transpose", {"places"}, {"rows"})
+                                 .output("rows")
+                                 .output("x2")
+                                 .node("Add", {"x", "x"}, {"x2"})
+                                 .text());
+  const Ended ended = run("run none.onnx --input x=0 --shape x=3,4 --device reference");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("rows: i64[0, 2]"));
+  EXPECT_EQ(ended.err, "");
+}
+
 // Weights have names, too.
 TEST_F(OnnxCommand, DerivativesByWeights) {
   const std::string by_name =

@@ -178,18 +178,20 @@ Status GraphTranslator::compute_results(const Call& last) {
 // A detector's boxes and scores come from one backbone, which is to run once.
 void GraphTranslator::want_what_others_read(const std::map<const Call*, size_t>& place,
                                             std::vector<KnownCall>& calls) {
-  // Elements: what is less is made again sooner than found. Sizes and axes are.
+  // Elements of the largest tensor: what is less is made again sooner than found. Sizes and axes
+  // are.
   constexpr double kWorthKeeping = 4096;
   // Of all calls of this together, so that no model takes the square of its nodes.
   constexpr int64_t kMostLookedUp = 10000000;
-  const bool worth = std::any_of(place.begin(), place.end(), [](const auto& call) {
-    return std::any_of(call.first->results.begin(), call.first->results.end(),
-                       [](const TensorType& type) {
-                         double elements = 1;
-                         for (const int64_t size : type.sizes)
-                           elements *= static_cast<double>(size);
-                         return elements > kWorthKeeping;
-                       });
+  const auto is_large = [](const TensorType& type) {
+    double elements = 1;
+    for (const int64_t size : type.sizes) elements *= static_cast<double>(size);
+    return elements > kWorthKeeping;
+  };
+  const bool worth = std::any_of(place.begin(), place.end(), [&](const auto& call) {
+    return std::any_of(call.first->results.begin(), call.first->results.end(), is_large) ||
+           std::any_of(call.first->arguments.begin(), call.first->arguments.end(),
+                       [&](const ValuePtr& argument) { return is_large(argument->type); });
   });
   if (!worth || looked_up_ > kMostLookedUp) return;
   looked_up_ += static_cast<int64_t>(calls_.size());

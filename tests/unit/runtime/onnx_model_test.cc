@@ -184,6 +184,28 @@ TEST_F(OnnxModelTest, WhatALaterNodeReadsIsComputedOnce) {
   EXPECT_EQ(run(program, {}, 2)[0], 4);
 }
 
+// Also if it is small: what it was made of was not.
+TEST_F(OnnxModelTest, ASmallResultOfMuchWorkIsComputedOnce) {
+  GraphWriter graph;
+  graph.input("x", ElementType::fp32, {60, 30000});
+  graph.weights<float>("limit", ElementType::fp32, {}, {3});
+  graph.node("Transpose", {"x"}, {"columns"}).node("MatMul", {"x", "columns"}, {"m"});
+  graph.node("Greater", {"m", "limit"}, {"above"}).node("NonZero", {"above"}, {"high"});
+  graph.node("Less", {"m", "limit"}, {"below"}).node("NonZero", {"below"}, {"low"});
+  graph.output("high").output("low");
+  std::vector<float> x(1800000, 0);
+  x[0] = 2;  // m[0, 0] = 4, all others are 0
+  int ran = 0;
+  OnnxOptions options{.at_hand = {{"x", floats({60, 30000}, x)}}};
+  options.open_device = [&](const Program&) {
+    ++ran;
+    return Result<Device>(device_);
+  };
+  const Program program = made(read(graph).program(options));
+  EXPECT_EQ(ran, 1);
+  EXPECT_EQ(compile(program).outputs()[1].sizes, (std::vector<int64_t>{2, 3599}));
+}
+
 TEST_F(OnnxModelTest, ADeviceThatCannotBeOpenedFailsTheModel) {
   const OnnxModel model = read(places(500));
   OnnxOptions options{.at_hand = {{"x", floats({500, 500}, std::vector<float>(250000, 1))}}};

@@ -98,14 +98,15 @@ Status split_to_sequence(NodeWriter& node) {
   int64_t begin = 0;
   for (const int64_t part : parts) {
     if (part < 0 || part > size - begin)
-      return node.error(fmt::format("parts of [{}] of {} elements", list_text(parts), size));
+      return node.error(
+          fmt::format("parts of [{}] elements do not make {}", list_text(parts), size));
     STRIA_ASSIGN(ValuePtr item,
                  part_of(node, node.value(0), axis, begin, part, node.has(1) || keeps_axis != 0));
     items.push_back(std::move(item));
     begin += part;
   }
   if (begin != size)
-    return node.error(fmt::format("parts of [{}] of {} elements", list_text(parts), size));
+    return node.error(fmt::format("parts of [{}] elements do not make {}", list_text(parts), size));
   return node.result_value(0, sequence_of(node, std::move(items)));
 }
 
