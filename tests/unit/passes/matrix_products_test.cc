@@ -176,17 +176,31 @@ TEST(MatrixProducts, WhatFollows) {
   }
 }
 
-// Steps of a recurrence: each reads one row of one product. The rows stay groups of their own, with
-// matrix units and without.
+// Each step of a recurrence reads one row of a product of many. The first step follows the product
+// at once, and must not make the groups of all rows those of its own.
 TEST(MatrixProducts, ReadersOfOneRowAreKernelsOfTheirOwn) {
+  constexpr int kSteps = 32;
+  std::string text =
+      "function (A[I, K], B[K, J], U[J, J], V[J], P0[J]) -> (P32) {"
+      " C[i, j : I, J] = +(A[i, k] * B[k, j]); T = C + V; M0 = P0;";
+  for (int step = 0; step < kSteps; ++step) {
+    if (step > 0) text += fmt::format(" M{0}[j : J] = +(P{0}[l] * U[l, j]);", step);
+    text += fmt::format(" F{0}[j : J] = =(T[{0}, j]); S{0} = F{0} + M{0}; P{1} = S{0} * S{0};",
+                        step, step + 1);
+  }
   for (const DataType type : {kHalf, DataType::fp32}) {
-    auto counted = check(
-        "function (A[I, K], B[K, J], V[J]) -> (R) { C[i, j : I, J] = +(A[i, k] * B[k, j]);"
-        " F[j : J] = =(C[0, j]); L[j : J] = =(C[17, j]); R = tanh(tanh(F + V) + L); }",
-        {{"A", {type, {48, 32}}}, {"B", {type, {32, 64}}}, {"V", {type, {64}}}});
-    EXPECT_EQ(counted["matrix_units: groups"], type == kHalf ? 1 : 0);
-    EXPECT_EQ(counted["matrix_tails: pairs_fused"], 0) << name_of(type);
-    EXPECT_EQ(counted["epilogues: pairs_fused"], 0) << name_of(type);
+    auto counted = check(text + " }",
+                         {{"A", {type, {kSteps, 32}}},
+                          {"B", {type, {32, 128}}},
+                          {"U", {type, {128, 128}}},
+                          {"V", {type, {128}}},
+                          {"P0", {type, {128}}}},
+                         {{"OPS", "1"}, {"UNITS", "16"}});
+    const bool matrices = type == kHalf;
+    EXPECT_EQ(counted["matrix_units: groups"], matrices ? 1 : 0);
+    EXPECT_EQ(counted["matrix_tails: pairs_fused"], matrices ? 1 : 0);
+    // The products of the other steps, each with what follows.
+    EXPECT_EQ(counted["epilogues: pairs_fused"], kSteps - 1);
   }
 }
 
