@@ -256,6 +256,12 @@ double instructions_of(const Block& block) {
   return once + at_each_point * points;
 }
 
+bool writes_into(const Block& block, const std::string& tensor) {
+  return std::any_of(block.refs.begin(), block.refs.end(), [&](const Refinement& ref) {
+    return ref.from == tensor && stripe::is_written(ref);
+  });
+}
+
 bool stores_where_chosen(const Block& block) {
   return std::any_of(block.stmts.begin(), block.stmts.end(), [](const stripe::Statement& stmt) {
     auto* store = std::get_if<stripe::Store>(&stmt.op);

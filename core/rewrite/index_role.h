@@ -111,6 +111,9 @@ double work_of(const stripe::Block& block);
 // counts once. Constraints are ignored; the number may be infinite.
 double instructions_of(const stripe::Block& block);
 
+// Has the block a view of `tensor`, of the block around it, through which it writes?
+bool writes_into(const stripe::Block& block, const std::string& tensor);
+
 // Does a scalar choose the element for one of the block's own stores?
 bool stores_where_chosen(const stripe::Block& block);
 

@@ -81,13 +81,7 @@ stripe::ChosenCoordinates chosen(const stripe::ChosenCoordinates& at,
 bool stored_where_chosen(const Block& around, const std::string& tensor) {
   return std::any_of(around.stmts.begin(), around.stmts.end(), [&](const stripe::Statement& stmt) {
     const Block* block = stmt.block();
-    return block &&
-           std::any_of(block->refs.begin(), block->refs.end(),
-                       [&](const Refinement& ref) {
-                         return ref.from == tensor && ref.dir != RefDir::in &&
-                                ref.dir != RefDir::none;
-                       }) &&
-           stores_where_chosen(*block);
+    return block && writes_into(*block, tensor) && stores_where_chosen(*block);
   });
 }
 

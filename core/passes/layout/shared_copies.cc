@@ -34,8 +34,7 @@ void SharedCopies::after(const stripe::Statement& stmt, const stripe::Block& sec
   if (!block) return made_.clear();  // a special
   std::set<std::string> written;
   for (const Refinement& ref : block->refs)
-    if (ref.dir != RefDir::in && ref.dir != RefDir::none)
-      written.insert(allocation(ref.from, section));
+    if (stripe::is_written(ref)) written.insert(allocation(ref.from, section));
   std::erase_if(made_, [&](const auto& one) {
     return written.contains(allocation(std::get<0>(one.first), section));
   });

@@ -91,13 +91,7 @@ bool clamps(const Block& block) {
 bool may_hold_outside(const Block& owner, const std::string& name) {
   return std::any_of(owner.stmts.begin(), owner.stmts.end(), [&](const Statement& stmt) {
     const Block* block = stmt.block();
-    return block &&
-           std::any_of(block->refs.begin(), block->refs.end(),
-                       [&](const Refinement& ref) {
-                         return ref.from == name && ref.dir != RefDir::in &&
-                                ref.dir != RefDir::none;
-                       }) &&
-           clamps(*block);
+    return block && writes_into(*block, name) && clamps(*block);
   });
 }
 

@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cuda/emit/dialect.h"
-#include "emit/dialect.h"
+#include "source_languages.h"
 #include "stria/semtree/c/program_source.h"
 #include "stria/stripe/text/parser.h"
 
@@ -45,13 +44,7 @@ size_t count(const std::string& text, const std::string& part) {
 }
 
 TEST(SharedKernels, DifferInNamesAndWhereTheirViewsBegin) {
-  struct Language {
-    Dialect dialect;
-    SourceOptions options;
-  };
-  for (const Language& language :
-       {Language{opencl::dialect({.fp64 = true, .fma = true}), opencl::source_options()},
-        Language{cuda::dialect(), cuda::source_options()}}) {
+  for (const SourceLanguage& language : source_languages()) {
     auto made = copies({{0, 1}, {2, 5}, {7, 0}}, true, language.dialect, language.options);
     ASSERT_TRUE(made.ok()) << made.status().to_string();
     ASSERT_EQ(made->kernels.size(), 3u);

@@ -10,6 +10,7 @@
 #include "cuda/emit/dialect.h"
 #include "emit/dialect.h"
 #include "hostile_names.h"
+#include "source_languages.h"
 #include "stria/semtree/c/c_printer.h"
 #include "stria/semtree/c/program_source.h"
 #include "stria/stripe/text/parser.h"
@@ -168,13 +169,7 @@ TEST(SourceNames, AProgramsNamesChangeNothingElse) {
                                           "F1", "g1", "h1", "i1", "j1"};
   std::vector<std::string> all = kernels::hostile_names();
   while (all.size() % plain.size()) all.push_back(fmt::format("z{}", all.size()));
-  struct Language {
-    Dialect dialect;
-    SourceOptions options;
-  };
-  for (const Language& language :
-       {Language{opencl::dialect({.fp64 = true, .fma = true}), opencl::source_options()},
-        Language{cuda::dialect(), cuda::source_options()}}) {
+  for (const SourceLanguage& language : source_languages()) {
     auto expected = print_program(program_of(plain), language.dialect, language.options);
     ASSERT_TRUE(expected.ok()) << expected.status().to_string();
     for (size_t first = 0; first < all.size(); first += plain.size()) {
