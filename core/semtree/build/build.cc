@@ -462,7 +462,9 @@ Status Builder::loop(const Index& index, Frame frame, const Frame& parent,
   frame.repeats = frame.repeats || above_lanes(frame);
   frame.indices[index.name] =
       (index.affine ? index.affine->substitute(parent.indices) : Affine(0)) + Affine::of(name);
-  // Constraints that this index decides clip its range.
+  // Constraints that this index decides clip its range. If lanes of a group would have different
+  // ranges, none of them could be unrolled: then each point is tested.
+  const bool unroll = frame.block->tags.has(stripe::tag::kUnrollHint);
   std::vector<Affine> pending = constraints, open, inside;
   bool feasible = decide(frame, pending, open);
   ExprRef lower = integer(type, 0), upper = integer(type, index.range);
@@ -470,7 +472,7 @@ Status Builder::loop(const Index& index, Frame frame, const Frame& parent,
     const int64_t a = form.coefficient(name);
     Affine rest = form;
     rest.add_term(name, -a);
-    if (a == 0) {
+    if (a == 0 || (unroll && differs_by_lane(rest))) {
       inside.push_back(form);
     } else if (a > 0) {
       if (rest.is_constant()) range.lower = std::max(range.lower, ceil_div(-rest.constant(), a));
@@ -488,8 +490,7 @@ Status Builder::loop(const Index& index, Frame frame, const Frame& parent,
         guarded(inside, body, [&](Body& inner) { return points(frame, parent, pending, inner); }));
   }
   const bool empty = body.empty();
-  Body closed = nest_.close(name, var, std::move(lower), std::move(upper), std::move(body),
-                            frame.block->tags.has(stripe::tag::kUnrollHint));
+  Body closed = nest_.close(name, var, std::move(lower), std::move(upper), std::move(body), unroll);
   if (empty) return {};
   for (Statement& statement : closed) append(out, std::move(statement));
   return {};

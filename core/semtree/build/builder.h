@@ -111,6 +111,8 @@ class Builder {
   const std::string& unit_number(size_t unit);
   const std::string& subgroup_number();
   Subgroups subgroups() const { return {options_.subgroup_unit, options_.subgroup_lanes}; }
+  // Does the form differ from lane to lane of a group?
+  bool differs_by_lane(const Affine& form) const;
   bool is_pipelined(const stripe::Block& block, const Frame& frame) const;
   // The points of a #pipeline=N block. What stands before its first barrier runs N-1 points ahead,
   // into copies of the block's allocations.

@@ -132,6 +132,13 @@ Status Builder::bind_unit(const stripe::LocationUnit& place, size_t unit, int64_
   return {};
 }
 
+bool Builder::differs_by_lane(const Affine& form) const {
+  const auto names = [&](const std::string& name) { return form.coefficient(name) != 0; };
+  return std::any_of(lane_indices_.begin(), lane_indices_.end(),
+                     [&](const auto& entry) { return names(entry.second); }) ||
+         std::any_of(unit_numbers_.begin(), unit_numbers_.end(), names);
+}
+
 Status Builder::barrier(const Frame& frame, const stripe::Special& special, Body& out) {
   if (!special.inputs.empty() || !special.outputs.empty())
     return invalid_argument("special 'barrier' in {} takes no operands",
