@@ -44,6 +44,16 @@ bool may_be_read_in_vectors(const TiledBlock& block, const TiledView& view, cons
   return false;
 }
 
+// The most points of a window along which lanes of some tile of the box may hold outputs in a row.
+double most_window_points(const TiledBlock& block, const TiledView& view, const Tile& high) {
+  int64_t out = 1;
+  for (const TiledDim& dim : view.dims)
+    if (dim.terms.size() == 2 && dim.terms[0].coefficient == dim.terms[1].coefficient)
+      for (const TiledDim::Term& term : dim.terms)
+        if (block.indices[term.index].reduction) out = std::max(out, high[term.index]);
+  return static_cast<double>(out);
+}
+
 // Not above the time of any tile of a box.
 class Bound {
  public:
@@ -57,8 +67,14 @@ class Bound {
         few_staged_(staged_by(block, low, rates)),
         conditions_(least_conditions(block, low, high, rates.facts)) {
     few_staged_.vectors = 0;
-    for (const TiledView& view : block.views)
-      few_staged_.vectors += is_staged(view) && may_be_read_in_vectors(block, view, low, high);
+    few_staged_.window_points = 1;
+    few_staged_.window_outputs = kNone;  // as if each element of a window were read once
+    for (const TiledView& view : block.views) {
+      if (!is_staged(view)) continue;
+      few_staged_.vectors += may_be_read_in_vectors(block, view, low, high);
+      few_staged_.window_points =
+          std::max(few_staged_.window_points, most_window_points(block, view, high));
+    }
     stages_ = few_staged_.least_bytes * static_cast<double>(form.depth) <=
               static_cast<double>(rates.local_bytes);
     for (size_t i = 0; i < low.size(); ++i)
@@ -130,7 +146,8 @@ class Bound {
     double cycles = steps * std::max({rounds * alone + (groups_ - rounds) * std::min(alone, issue),
                                       groups_ * fetching_});
     // The same, as work for all points, which tiles cut into parts, and what a round takes besides.
-    const double loads = rates_.facts.local_load_instructions * loads_of(sums, few_staged_) / sums;
+    const double loads =
+        rates_.facts.local_load_instructions * least_loads_of_a_sum(sums, few_staged_);
     const double work = (points_ * (1 + loads) * conditions_ + copied_ +
                          rates_.facts.step_instructions *
                              std::max(points_ / (sums * most), few.lanes * groups_ * steps)) /

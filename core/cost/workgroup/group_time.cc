@@ -61,7 +61,10 @@ class BestTime {
     const Lanes of = lanes_of(counts_.held * static_cast<double>(parts), counts_.conditions,
                               staged_, loads_of, group_lanes, rates_);
     const double points = counts_.of_part(parts), copying = copies_.instructions(group_lanes);
-    const double alone = alone_cycles(of, points, copying, counts_.waits, rates_);
+    const double subgroups =
+        static_cast<double>(group_lanes) / static_cast<double>(fewest_group_lanes(rates_.facts));
+    const double alone = alone_cycles(of, points, copying, counts_.waits, rates_) +
+                         counts_.barrier_waits * subgroups;
     const double issue = issue_cycles(of, points, copying, rates_);
     const double fetching =
         rates_.facts.piece_factor * bytes_ + rates_.facts.line_cycles * staged_.lines;

@@ -5,7 +5,7 @@
 // of the reduction in a step):
 //
 //   step of one group alone   latency + k * (local latency + waits + point * warps)
-//                             + copying * warps
+//                             + copying * warps + barrier waits for each subgroup
 //   step of c groups beside each other
 //                             that + (c - 1) * issue; at least c times what is fetched:
 //                             piece_factor * bytes / rate + line_cycles for each line
@@ -14,9 +14,12 @@
 //   point                     (sums + local_load_instructions * loads) * conditions. The loads are
 //                             those of the block of sums whose sides have the fewest elements.
 //                             They are vectors if the tile has vectors of an output in a row, and a
-//                             lane has sums for them
+//                             lane has sums for them. Of a window along a lane's outputs
+//                             window_kept_part of the elements that several see is loaded once
 //   waits                     parted_wait_cycles if lanes hold different numbers of sums; in groups
 //                             at a border of a window border_wait_cycles for one of its dimensions
+//   barrier waits             border_barrier_cycles if there is such a window: subgroups do not do
+//                             the same
 //   conditions                border_factor for each further dimension of such a window
 //   copying                   instructions of a lane that stages (group_copies.h)
 //   all                       steps * (full rounds of groups, and the last one of fewer)

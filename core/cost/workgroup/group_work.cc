@@ -27,45 +27,64 @@ double registers_of(double sums, double staged, const GroupFacts& facts) {
 // the block. One access brings `first` elements along one side, `second` along the other. The sides
 // are those that have the fewest elements, as in sum_lanes.h; among equals, those of vectors that
 // lie along the first index.
-constexpr double loads_of_sides(double sums, double first, double second) {
+struct Sides {
+  double first = 0, second = 0;
+};
+constexpr Sides loads_of_sides(double sums, double first, double second) {
   const double pieces = std::max(1.0, sums / (first * second));
-  double fewest = kNone, out = 0;
+  double fewest = kNone;
+  Sides out;
   for (double side = 1; side <= pieces; side *= 2) {
     const double elements = first * side + second * pieces / side;
     if (elements >= fewest) break;
     fewest = elements;
-    out = side + pieces / side;
+    out = {side, pieces / side};
   }
   return out;
 }
 
 // The accesses for a pair of views, by how many of them are read in vectors and by sums.
 struct Loads {
-  using Table = std::array<std::array<double, kMostSums + 1>, 3>;
-  Table exact = {}, least = {};  // `least`: of so many sums or more
+  template <typename Entry>
+  using Table = std::array<std::array<Entry, kMostSums + 1>, 3>;
+  Table<Sides> exact = {}, least = {};  // `least`: of so many sums or more, each side for itself
+  Table<double> least_of_both = {};
 };
 constexpr Loads make_loads() {
   Loads out;
   for (size_t vectors = 0; vectors < out.exact.size(); ++vectors) {
-    double least = kNone;
+    Sides least = {kNone, kNone};
+    double least_of_both = kNone;
     for (size_t sums = kMostSums; sums > 0; --sums) {
       // Lanes take vectors along a side only if they hold so many sums.
       const auto held = static_cast<double>(sums);
       const double first = vectors > 0 && held >= kVector ? kVector : 1;
       const double second = vectors > 1 && held >= kVector * kVector ? kVector : 1;
-      const double loads = loads_of_sides(held, first, second);
-      least = std::min(least, loads);
+      const Sides loads = loads_of_sides(held, first, second);
+      least = {std::min(least.first, loads.first), std::min(least.second, loads.second)};
+      least_of_both = std::min(least_of_both, loads.first + loads.second);
       out.exact[vectors][sums] = loads;
       out.least[vectors][sums] = least;
+      out.least_of_both[vectors][sums] = least_of_both;
     }
   }
   return out;
 }
 constexpr Loads kLoads = make_loads();
 
-double of_views(const Loads::Table& loads, double sums, const Staged& staged) {
-  const auto vectors = static_cast<size_t>(std::min(staged.vectors, 2.0));
-  return staged.views / 2 * loads[vectors][static_cast<size_t>(sums)];
+template <typename Entry>
+const Entry& entry(const Loads::Table<Entry>& loads, double sums, const Staged& staged) {
+  return loads[static_cast<size_t>(std::min(staged.vectors, 2.0))][static_cast<size_t>(sums)];
+}
+
+// What a window moves along lies on the second side: vectors go first, and it has none.
+double of_views(const Sides& loads, const Staged& staged) {
+  const double outputs = std::isinf(staged.window_outputs)
+                             ? staged.window_outputs
+                             : std::max(1.0, std::min(loads.second, staged.window_outputs));
+  // Of what lanes load without keeping it: 1 - (outputs + points - 1) / (outputs * points).
+  const double again = (1 - 1 / staged.window_points) * (1 - 1 / outputs);
+  return staged.views / 2 * (loads.first + loads.second * (1 - staged.window_kept * again));
 }
 
 bool is_in_vectors(const TiledBlock& block, const TiledView& view, const Tile& tile,
@@ -127,6 +146,7 @@ void add_borders(const TiledBlock& block, const Tile& tile, const GroupFacts& fa
                  Counts& counts) {
   bool bounded = false;
   for_each_border(block, tile, [&](size_t, size_t reduction, double share) {
+    counts.barrier_waits = facts.border_barrier_cycles;
     if (tile[reduction] > 1 && !bounded) {
       bounded = true;
       counts.waits += facts.border_wait_cycles * share;
@@ -213,6 +233,21 @@ bool is_read_in_vectors(const TiledBlock& block, const TiledView& view, const Ti
   return false;
 }
 
+// The window of the view along which lanes hold outputs in a row, if each output moves it by as
+// much as each of its points.
+void add_window(const TiledBlock& block, const TiledView& view, const Tile& tile, Staged& staged) {
+  for (const TiledDim& dim : view.dims) {
+    if (!moves_with_outputs(block, dim, tile)) continue;
+    if (dim.terms.size() != 2 || dim.terms[0].coefficient != dim.terms[1].coefficient) return;
+    size_t output = dim.terms[0].index, reduction = dim.terms[1].index;
+    if (block.indices[output].reduction) std::swap(output, reduction);
+    if (!block.indices[reduction].reduction) return;
+    staged.window_outputs = static_cast<double>(tile[output]);
+    staged.window_points = static_cast<double>(tile[reduction]);
+    return;
+  }
+}
+
 // Lines of main memory in which the pieces of rows lie.
 double lines_of_rows(const TiledView& view, const Tile& tile, const GroupFacts& facts) {
   const auto bytes = static_cast<double>(view.element_bytes);
@@ -246,11 +281,13 @@ double least_lines_of_rows(const TiledView& view, const Tile& low, const Tile& h
 
 Staged staged_by(const TiledBlock& block, const Tile& tile, const GroupRates& rates) {
   Staged out;
+  out.window_kept = rates.facts.window_kept_part;
   for (const TiledView& view : block.views) {
     if (!is_staged(view)) continue;
     const double elements = staged_elements(view, tile);
     out.elements += elements;
     out.vectors += is_read_in_vectors(block, view, tile);
+    add_window(block, view, tile, out);
     out.lines += lines_of_rows(view, tile, rates.facts);
     out.local_bytes += in_shared(row_bytes(block, view, tile, rates), rates.facts);
     out.least_bytes += elements * static_cast<double>(view.element_bytes);
@@ -276,9 +313,20 @@ double global_bytes_of(const TiledBlock& block, const Tile& tile, const GroupRat
   return out;
 }
 
-double loads_of(double sums, const Staged& staged) { return of_views(kLoads.exact, sums, staged); }
+double loads_of(double sums, const Staged& staged) {
+  return of_views(entry(kLoads.exact, sums, staged), staged);
+}
 double least_loads_of(double sums, const Staged& staged) {
-  return of_views(kLoads.least, sums, staged);
+  if (staged.window_points == 1 || staged.window_kept == 0)
+    return staged.views / 2 * entry(kLoads.least_of_both, sums, staged);
+  return of_views(entry(kLoads.least, sums, staged), staged);
+}
+double least_loads_of_a_sum(double sums, const Staged& staged) {
+  double out = loads_of(sums, staged) / sums;
+  if (staged.window_points == 1 || staged.window_kept == 0) return out;
+  for (double fewer = 1; fewer < sums; ++fewer)
+    out = std::min(out, loads_of(fewer, staged) / fewer);
+  return out;
 }
 
 Lanes lanes_of(double outputs, double conditions, const Staged& staged, LoadsOf loads,

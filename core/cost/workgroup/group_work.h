@@ -31,12 +31,13 @@ inline int64_t fewest_group_lanes(const GroupFacts& facts) {
 
 // What one tile has of everything.
 struct Counts {
-  double outputs = 1;     // points of what it writes
-  double held = 1;        // the same, as lanes hold them: they take powers of two
-  double reductions = 1;  // points of a step
-  int64_t longest = 1;    // the most of these along one index
-  double conditions = 1;  // so many times the instructions of a point without conditions
-  double waits = 0;       // cycles of a point that conditions add
+  double outputs = 1;        // points of what it writes
+  double held = 1;           // the same, as lanes hold them: they take powers of two
+  double reductions = 1;     // points of a step
+  int64_t longest = 1;       // the most of these along one index
+  double conditions = 1;     // so many times the instructions of a point without conditions
+  double waits = 0;          // cycles of a point that conditions add
+  double barrier_waits = 0;  // cycles of a step that they add, for each subgroup
   double groups = 1, steps = 1;
 
   // Points of a step in one of so many parts.
@@ -71,6 +72,10 @@ struct Staged {
   double lines = 0;        // of main memory, line_bytes each, for all pieces of rows
   double local_bytes = 0;  // that they take there
   double least_bytes = 0;  // no larger tile takes fewer
+  // A window that moves along the outputs that a lane holds in a row: points of a step in it, and
+  // the outputs of the tile in such a row.
+  double window_points = 1, window_outputs = 1;
+  double window_kept = 0;  // window_kept_part
 };
 Staged staged_by(const TiledBlock& block, const Tile& tile, const GroupRates& rates);
 // Not above Staged::lines of any tile of the box from `low` to `high`.
@@ -81,11 +86,15 @@ double least_lines(const TiledBlock& block, const Tile& low, const Tile& high,
 double global_bytes_of(const TiledBlock& block, const Tile& tile, const GroupRates& rates);
 
 // Accesses to local memory of a lane with so many `sums`, 1 to kMostSums, for one point of the
-// reduction. For another number of views than two: as many times half of what two take. The number
-// for each sum does not grow with the sums, nor with the views that are read in vectors.
+// reduction. For another number of views than two: as many times half of what two take. Of a window
+// a lane may read once what several of its outputs see: of r outputs and w points, r + w - 1
+// elements instead of r * w. Without such a window the number for each sum does not grow with the
+// sums, nor with the views that are read in vectors.
 double loads_of(double sums, const Staged& staged);
 // The least of that over lanes with so many sums or more.
 double least_loads_of(double sums, const Staged& staged);
+// The least for each sum, of lanes with so many sums or fewer.
+double least_loads_of_a_sum(double sums, const Staged& staged);
 using LoadsOf = double (*)(double sums, const Staged& staged);
 
 // What the lanes of a group have to do for a tile.

@@ -132,6 +132,52 @@ TEST(GroupTime, LocalMemoryOfAUnitLimitsHowManyGroupsRunAtOnce) {
   EXPECT_TRUE(std::isinf(group_time(block, tile, {2}, little).cycles));
 }
 
+// A convolution of 3 x 3 points along a row, padded or not.
+TiledBlock window(bool padded) {
+  const std::string text =
+      fmt::format(R"(
+0: #program block [] (
+    none new@0x0 I[0, 0] fp32(66:64, 64:1)
+    none new@0x0 F[0, 0, 0] fp32(3:4096, 64:64, 64:1)
+    none new@0x0 O[0, 0] fp32(64:64, 64:1)
+) {{
+  0: #main block [] (
+      in I[0, 0] fp32(66:64, 64:1)
+      in F[0, 0, 0] fp32(3:4096, 64:64, 64:1)
+      out O[0, 0] fp32(64:64, 64:1)
+  ) {{
+    0: #contraction #kernel block [x:64, k:64, j:3, c:64] ( // window
+        {}in I[x + j, c] fp32(1:64, 1:1)
+        in F[j, c, k] fp32(1:4096, 1:64, 1:1)
+        out O[x, k]:add.fp32 fp32(1:64, 1:1)
+    ) {{
+      0: $I = load(I)
+      1: $F = load(F)
+      2: $O = mul.fp32($I, $F)
+      3: O = store($O)
+    }}
+  }}
+}}
+)",
+                  padded ? "-1 + j + x >= 0\n        64 - j - x >= 0\n        " : "");
+  Result<stripe::Program> program = stripe::parse({"window", text});
+  STRIA_CHECK(program.ok(), "{}", program.status().to_string());
+  return tiled_block(*program->main()->stmts[0].block());
+}
+
+TEST(GroupTime, SubgroupsWaitForEachOtherAtBorders) {
+  const Tile tile = {16, 64, 3, 16};
+  GroupRates waiting = rates();
+  waiting.facts.border_barrier_cycles = 100;
+  const GroupTime inside = group_time(window(false), tile, {2}, rates());
+  EXPECT_EQ(group_time(window(false), tile, {2}, waiting).cycles, inside.cycles);
+  const GroupTime border = group_time(window(true), tile, {2}, rates()),
+                  slower = group_time(window(true), tile, {2}, waiting);
+  ASSERT_EQ(slower.group_lanes, border.group_lanes);
+  EXPECT_DOUBLE_EQ(slower.step_cycles,
+                   border.step_cycles + 100.0 * static_cast<double>(border.group_lanes) / 32);
+}
+
 TEST(GroupTime, GrowsWithWorkAndLatency) {
   const Tile tile = {64, 64, 16};
   const double once = group_time(product(1024, 1024, 1024), tile, {2}, rates()).cycles;

@@ -44,6 +44,41 @@ TEST(GroupWork, LoadsOfOtherNumbersOfViewsAreShares) {
   EXPECT_EQ(loads_of(16, views(0, 0)), 0);
 }
 
+Staged window(double points, double outputs, double vectors = 1, double kept = 1) {
+  Staged out = views(2, vectors);
+  out.window_points = points;
+  out.window_outputs = outputs;
+  out.window_kept = kept;
+  return out;
+}
+
+// 16 sums are a vector of one view and four outputs that a window of the other one moves along: six
+// elements for three points, where one after the other would be twelve.
+TEST(GroupWork, ElementsOfAWindowAreLoadedOnce) {
+  EXPECT_EQ(loads_of(16, views(2, 1)), 1 + 4);
+  EXPECT_DOUBLE_EQ(loads_of(16, window(3, 4)), 1 + 6.0 / 3);
+  EXPECT_DOUBLE_EQ(loads_of(16, window(7, 4)), 1 + 10.0 / 7);
+  // Of two outputs in a row, four elements serve three points, twice.
+  EXPECT_DOUBLE_EQ(loads_of(16, window(3, 2)), 1 + 2 * 4.0 / 3);
+  EXPECT_DOUBLE_EQ(loads_of(16, window(3, 4, 1, 0.5)), 1 + (4 + 6.0 / 3) / 2);
+  EXPECT_EQ(loads_of(16, window(3, 4, 1, 0)), loads_of(16, views(2, 1)));
+  EXPECT_EQ(loads_of(16, window(3, 1)), loads_of(16, views(2, 1)));
+  EXPECT_EQ(loads_of(16, window(1, 4)), loads_of(16, views(2, 1)));
+}
+
+TEST(GroupWork, LoadsOfWindowsHaveABound) {
+  for (const double points : {1, 3, 7})
+    for (double vectors = 0; vectors <= 2; ++vectors)
+      for (double sums = 1; sums <= kMostSums; ++sums)
+        for (double more = sums; more <= kMostSums; ++more)
+          for (const double outputs : {1, 3, 16}) {
+            const Staged any = window(7, kNone, vectors);
+            EXPECT_LE(least_loads_of(sums, any), loads_of(more, window(points, outputs, vectors)));
+            EXPECT_LE(least_loads_of_a_sum(more, any),
+                      loads_of(sums, window(points, outputs, vectors)) / sums * (1 + 1e-12));
+          }
+}
+
 // What bounds of a box of tiles stand on.
 TEST(GroupWork, LoadsForEachSumNeverGrow) {
   for (double vectors = 0; vectors <= 3; ++vectors) {
