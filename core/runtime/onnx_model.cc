@@ -87,16 +87,11 @@ std::string numbered(const std::vector<std::string>& texts) {
   return out;
 }
 
-// Tensors become outputs, one for each item of a sequence; strings become notes. So does what the
-// numbers of an output stand for.
+// Tensors become outputs, one for each item of a sequence. What the numbers of an output stand for
+// becomes a note.
 void add_output(const onnx::TranslatedOutput& output, ProgramBinding& binding,
                 std::vector<std::string>& notes) {
-  if (output.is_strings) {
-    std::vector<std::string> shown;
-    for (const std::string& text : output.strings) shown.push_back("'" + shown_name(text) + "'");
-    notes.push_back(fmt::format("the output '{}' is text and known: [{}]: {}", output.name,
-                                fmt::join(output.type.sizes, ", "), fmt::join(shown, ", ")));
-  } else if (output.is_sequence) {
+  if (output.is_sequence) {
     if (output.items.empty())
       notes.push_back(fmt::format("the output '{}' is known: it holds nothing", output.name));
     for (const onnx::TranslatedOutput& item : output.items) add_output(item, binding, notes);

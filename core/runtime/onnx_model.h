@@ -59,9 +59,9 @@ class STRIA_API OnnxModel {
 
   // The program for the given sizes and values. Its inputs are those of the model that are not
   // bound, in the model's order, each with its type and sizes; weights are part of it. Its outputs
-  // are the model's; an item of a sequence is "name[0]". Results of text that are known stand in
-  // notes() of the program. Text that depends on inputs is an output of i64, the numbers of texts;
-  // maps of a key to a number are a tensor with a column for each key: notes() has texts and keys.
+  // are the model's; an item of a sequence is "name[0]". Text is an output of i64, the numbers of
+  // texts; maps of a key to a number are a tensor with a column for each key: notes() of the
+  // program has texts and keys.
   // unsupported, with a list of all that is missing: operators, types, and inputs
   // whose elements must be known. invalid_argument: sizes that are open, or that do not fit;
   // not_found: a name that the model does not have, with the nearest.

@@ -454,7 +454,17 @@ TEST_F(OnnxCommand, TextAsInputs) {
   says("--input x=text:a,b --shape n=2 --input y=text:a,b",
        "input 'x': 2 texts do not fit x: string[n, 2]");
   says("--input x=1 --input y=text:a,b", "input 'x' is text: --input x=text:hello,world");
-  const Ended ended = run("run scores.onnx --device reference --input gpu_0/data=text:a");
+  // Text that comes out is its numbers, and what they stand for.
+  folder_.write("u.onnx", OnnxFile()
+                              .input("x", ElementType::string, {2})
+                              .node("Identity", {"x"}, {"again"})
+                              .output("again")
+                              .text());
+  Ended ended = run("run u.onnx --device reference --input x=text:a,b --output again=again.npy");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_EQ(ended.out, "again: i64[2] = 0 1\n");
+  EXPECT_THAT(ended.err, HasSubstr("the output 'again' is text, by number: 0 'a', 1 'b'"));
+  ended = run("run scores.onnx --device reference --input gpu_0/data=text:a");
   EXPECT_EQ(ended.err, "stria: input 'gpu_0/data' takes no text: gpu_0/data: fp32[rows, 2]\n");
 }
 

@@ -80,6 +80,20 @@ std::string difference(const HostTensor& got, const HostTensor& wanted, double r
   return "";
 }
 
+// Numbers of `texts`, for strings. "" if they are the same.
+std::string strings_differ(const HostTensor& numbers, const std::vector<std::string>& texts,
+                           const TensorData& wanted) {
+  if (numbers.sizes() != wanted.dims) return "other sizes";
+  for (int64_t e = 0; e < numbers.element_count(); ++e) {
+    const int64_t number = load_scalar(DataType::i64, numbers.data(), e).i;
+    if (number < 0 || number >= static_cast<int64_t>(texts.size()))
+      return fmt::format("element {} is text {} of {}", e, number, texts.size());
+    if (texts[static_cast<size_t>(number)] != wanted.strings[static_cast<size_t>(e)])
+      return fmt::format("element {} is another text", e);
+  }
+  return "";
+}
+
 using Results = std::map<std::string, HostTensor>;  // by their names in the program
 
 std::string difference(const TranslatedOutput& shape, const Results& results,
@@ -95,12 +109,11 @@ std::string difference(const TranslatedOutput& shape, const Results& results,
         return fmt::format("item {}: {}", i, text);
     return "";
   }
-  if (wanted.data.type == ElementType::string) {
-    if (!shape.is_strings) return "no strings";
-    if (shape.type.sizes != wanted.data.dims) return "other sizes";
-    return shape.strings == wanted.data.strings ? "" : "other strings";
-  }
   const auto at = results.find(shape.tile);
+  if (wanted.data.type == ElementType::string) {
+    if (at == results.end() || at->second.type() != DataType::i64) return "no strings";
+    return strings_differ(at->second, shape.texts, wanted.data);
+  }
   if (at == results.end() || !wanted.tensor)
     return fmt::format("elements of type {}", name_of(wanted.data.type));
   if (shape.element != wanted.data.type)

@@ -78,6 +78,8 @@ class GraphTranslator {
   bool moves_strings(const Node& node, const std::vector<ValuePtr>& inputs) const;
   Status move_strings(const Operator& found, const Node& node, std::vector<ValuePtr> inputs,
                       int64_t version, Scope& scope);
+  // first, first + 1, ... for strings that are known.
+  Result<ValuePtr> numbers_of_strings(const ValuePtr& strings, int64_t first);
   // Strings by their numbers; known ones if the numbers do not depend on inputs.
   Result<ValuePtr> strings_by(const ValuePtr& numbers, const std::vector<std::string>& strings);
   Result<ValuePtr> bound(const std::string& name, const KnownValue& given, const ValueType& type);
@@ -86,6 +88,8 @@ class GraphTranslator {
   Result<std::vector<int64_t>> sizes_of(const ValueInfo& info);
   Status add_initializers(const Graph& graph, Scope& scope);
   Result<Translation> main_function(const Graph& graph, const Scope& scope);
+  // What callers can take: strings become their numbers.
+  Result<ValuePtr> as_tensors(const ValuePtr& value);
   // `result` makes a result of the main function for a tensor, and gives its name there.
   TranslatedOutput output(
       const std::string& name, const ValuePtr& value,

@@ -31,6 +31,19 @@ std::string outside(const std::string& tensor, DataType type) {
 
 }  // namespace
 
+Result<ValuePtr> GraphTranslator::as_tensors(const ValuePtr& value) {
+  if (value->kind == Value::Kind::strings) {
+    STRIA_ASSIGN(const ValuePtr numbers, numbers_of_strings(value, 0));
+    return chosen_by(numbers, value->strings);
+  }
+  if (value->kind != Value::Kind::sequence) return value;
+  auto out = std::make_shared<Value>(*value);
+  for (ValuePtr& item : out->items) {
+    STRIA_ASSIGN(item, as_tensors(item));
+  }
+  return out;
+}
+
 TranslatedOutput GraphTranslator::output(
     const std::string& name, const ValuePtr& value,
     const std::function<std::string(const std::string&, const ValuePtr&)>& result) {
@@ -38,10 +51,7 @@ TranslatedOutput GraphTranslator::output(
   out.name = name;
   out.type = value->type;
   switch (value->kind) {
-    case Value::Kind::strings:
-      out.is_strings = true;
-      out.strings = value->strings;
-      break;
+    case Value::Kind::strings:  // as_tensors() leaves none
     case Value::Kind::sequence:
     case Value::Kind::absent:
       out.is_sequence = true;
@@ -79,8 +89,9 @@ Result<Translation> GraphTranslator::main_function(const Graph& graph, const Sco
         info.type.type != is)
       return invalid_argument("the output '{}' has elements of type {}, the model says {}",
                               info.name, name_of(is), name_of(info.type.type));
-    outputs.emplace_back(info.name, *value);
-    open.push_back(*value);
+    STRIA_ASSIGN(ValuePtr tensors, as_tensors(*value));
+    outputs.emplace_back(info.name, tensors);
+    open.push_back(std::move(tensors));
   }
   std::set<const Call*> needed;
   for (size_t at = 0; at < open.size(); ++at) {

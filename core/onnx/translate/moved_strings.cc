@@ -50,6 +50,14 @@ bool GraphTranslator::moves_strings(const Node& node, const std::vector<ValuePtr
   return false;
 }
 
+Result<ValuePtr> GraphTranslator::numbers_of_strings(const ValuePtr& strings, int64_t first) {
+  STRIA_ASSIGN(HostTensor numbers,
+               HostTensor::create(DataType::i64, strings->type.sizes, "numbers of strings"));
+  for (int64_t e = 0; e < numbers.element_count(); ++e)
+    store_scalar(DataType::i64, numbers.data(), e, Scalar::of_int(DataType::i64, first + e));
+  return known(strings->name, std::move(numbers));
+}
+
 Status GraphTranslator::move_strings(const Operator& found, const Node& node,
                                      std::vector<ValuePtr> inputs, int64_t version, Scope& scope) {
   const Mover* const mover = mover_of(node);
@@ -72,11 +80,7 @@ Status GraphTranslator::move_strings(const Operator& found, const Node& node,
       STRIA_ASSIGN(input, compute("Behind", {input->items[0]}, behind_others));
       continue;
     }
-    STRIA_ASSIGN(HostTensor numbers,
-                 HostTensor::create(DataType::i64, input->type.sizes, "numbers of strings"));
-    for (int64_t e = 0; e < numbers.element_count(); ++e)
-      store_scalar(DataType::i64, numbers.data(), e, Scalar::of_int(DataType::i64, first + e));
-    input = known(input->name, std::move(numbers));
+    STRIA_ASSIGN(input, numbers_of_strings(input, first));
   }
   NodeWriter writer(*this, node, version, std::move(inputs));
   scope_ = &scope;

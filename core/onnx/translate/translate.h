@@ -82,16 +82,14 @@ struct TranslatedConstant {
   std::shared_ptr<const HostTensor> elements;
 };
 
-// A result of the graph. A tensor is one of the main function; strings are known. Strings that
-// depend on inputs, and maps, are tensors: `texts` has the strings by number, `keys` what the
-// columns (the last dimension) of a map are the values of.
+// A result of the graph. A tensor is one of the main function. Strings and maps are tensors:
+// `texts` has the strings by number, `keys` what the columns (the last dimension) of a map are the
+// values of.
 struct TranslatedOutput {
   std::string name;  // in the graph; "x[2]" of an item of the sequence x
   std::string tile;  // of a tensor
   TensorType type;
   ElementType element = ElementType::undefined;
-  std::vector<std::string> strings;  // of a result of strings
-  bool is_strings = false;
   std::vector<TranslatedOutput> items;  // of a sequence; none of an optional that holds nothing
   bool is_sequence = false;
   std::vector<std::string> texts, keys;

@@ -178,7 +178,7 @@ TEST(Strings, LettersOfAllLanguagesChangeCase) {
   const Result<EvaluatedOutput> made = evaluate_node(
       "StringNormalizer", 10, {text("case_change_action", "UPPER")}, {strings({"\u00e9\u03b1z"})});
   ASSERT_TRUE(made.ok()) << made.status().message();
-  EXPECT_THAT(made->strings, ElementsAre("\u00c9\u0391Z"));
+  EXPECT_THAT(made->texts, ElementsAre("\u00c9\u0391Z"));
 }
 
 }  // namespace

@@ -117,7 +117,6 @@ class OneNode {
     STRIA_ASSIGN(outputs_, evaluate_model(model_, options_, when_run_ ? tensors_ : GivenTensors()));
     std::vector<double> out;
     for (const EvaluatedOutput& output : outputs_) {
-      if (output.is_strings) continue;
       sizes_ = output.elements->sizes();
       for (int64_t e = 0; e < output.elements->element_count(); ++e)
         out.push_back(load_scalar(output.elements->type(), output.elements->data(), e).to_double());
@@ -126,8 +125,15 @@ class OneNode {
   }
   // The sizes of the last output of run().
   const std::vector<int64_t>& sizes() const { return sizes_; }
-  // All outputs of run(); of them, run() gives no strings.
+  // All outputs of run().
   const std::vector<EvaluatedOutput>& outputs() const { return outputs_; }
+  // What run() gave, numbers of texts, as these texts.
+  std::vector<std::string> texts_of(const std::vector<double>& numbers) const {
+    std::vector<std::string> out;
+    for (const double number : numbers)
+      out.push_back(outputs_[0].texts.at(static_cast<size_t>(number)));
+    return out;
+  }
   // Why it cannot be translated.
   std::string failure() {
     const auto out = run();
