@@ -22,6 +22,9 @@
 namespace stria::semtree {
 namespace {
 
+// The most points of a loop to unroll that are tested where lanes have different bounds.
+constexpr int64_t kMostTested = 16;
+
 using stripe::Block;
 using stripe::Index;
 using stripe::RefDir;
@@ -462,17 +465,17 @@ Status Builder::loop(const Index& index, Frame frame, const Frame& parent,
   frame.repeats = frame.repeats || above_lanes(frame);
   frame.indices[index.name] =
       (index.affine ? index.affine->substitute(parent.indices) : Affine(0)) + Affine::of(name);
-  // Constraints that this index decides clip its range. If lanes of a group would have different
-  // ranges, none of them could be unrolled: then each point is tested.
+  // Constraints that this index decides clip its range.
   const bool unroll = frame.block->tags.has(stripe::tag::kUnrollHint);
   std::vector<Affine> pending = constraints, open, inside;
   bool feasible = decide(frame, pending, open);
   ExprRef lower = integer(type, 0), upper = integer(type, index.range);
+  const bool tests = unroll && index.range <= kMostTested && bounds_differ_by_lane(open, name);
   for (const Affine& form : open) {
     const int64_t a = form.coefficient(name);
     Affine rest = form;
     rest.add_term(name, -a);
-    if (a == 0 || (unroll && differs_by_lane(rest))) {
+    if (a == 0 || (tests && !rest.is_constant())) {
       inside.push_back(form);
     } else if (a > 0) {
       if (rest.is_constant()) range.lower = std::max(range.lower, ceil_div(-rest.constant(), a));

@@ -9,7 +9,8 @@
 //   variable. Points that add to one element take turns: their indices become loops.
 // * *Blocks* become loop nests; an index of range 1 is substituted. A constraint that involves the
 //   innermost index of its block clips that loop's bounds. Others become conditions, moved out of
-//   every loop that they do not depend on.
+//   every loop that they do not depend on. So do those of a short #unroll_hint loop whose bounds
+//   would differ from lane to lane: it keeps constant bounds, and each point is tested.
 // * *#unroll* blocks are written out point by point, with their indices as constants. Loops of
 //   *#unroll_hint* blocks carry a hint that unrolling pays.
 // * *#vector* blocks without inner blocks become vector operations. Stride 1 is contiguous. Stride

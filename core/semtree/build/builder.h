@@ -111,8 +111,10 @@ class Builder {
   const std::string& unit_number(size_t unit);
   const std::string& subgroup_number();
   Subgroups subgroups() const { return {options_.subgroup_unit, options_.subgroup_lanes}; }
-  // Does the form differ from lane to lane of a group?
-  bool differs_by_lane(const Affine& form) const;
+  // Do lanes of a group have different bounds of the loop over that index, and nothing else makes
+  // the bounds vary? Constant bounds, with tests of each point, can be unrolled then.
+  bool bounds_differ_by_lane(const std::vector<Affine>& constraints,
+                             const std::string& index) const;
   bool is_pipelined(const stripe::Block& block, const Frame& frame) const;
   // The points of a #pipeline=N block. What stands before its first barrier runs N-1 points ahead,
   // into copies of the block's allocations.

@@ -132,11 +132,21 @@ Status Builder::bind_unit(const stripe::LocationUnit& place, size_t unit, int64_
   return {};
 }
 
-bool Builder::differs_by_lane(const Affine& form) const {
-  const auto names = [&](const std::string& name) { return form.coefficient(name) != 0; };
-  return std::any_of(lane_indices_.begin(), lane_indices_.end(),
-                     [&](const auto& entry) { return names(entry.second); }) ||
-         std::any_of(unit_numbers_.begin(), unit_numbers_.end(), names);
+bool Builder::bounds_differ_by_lane(const std::vector<Affine>& constraints,
+                                    const std::string& index) const {
+  bool differ = false;
+  for (const Affine& form : constraints) {
+    const int64_t a = form.coefficient(index);
+    const bool is_constant = form.terms().size() == 1;
+    if (a == 0 || is_constant) continue;
+    const auto names = [&](const std::string& name) { return form.coefficient(name) != 0; };
+    if (std::none_of(lane_indices_.begin(), lane_indices_.end(),
+                     [&](const auto& entry) { return names(entry.second); }) &&
+        std::none_of(unit_numbers_.begin(), unit_numbers_.end(), names))
+      return false;
+    differ = true;
+  }
+  return differ;
 }
 
 Status Builder::barrier(const Frame& frame, const stripe::Special& special, Body& out) {
