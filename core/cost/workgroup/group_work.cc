@@ -140,7 +140,7 @@ double conditions_at(double share, const GroupFacts& facts) {
   return 1 + (facts.border_factor - 1) * share;
 }
 
-// One loop over a reduction can have the bounds of its window. What further windows leave out is
+// Points of one window are tested once for all outputs of a lane. What further windows leave out is
 // tested for each output.
 void add_borders(const TiledBlock& block, const Tile& tile, const GroupFacts& facts,
                  Counts& counts) {
@@ -242,8 +242,12 @@ void add_window(const TiledBlock& block, const TiledView& view, const Tile& tile
     size_t output = dim.terms[0].index, reduction = dim.terms[1].index;
     if (block.indices[output].reduction) std::swap(output, reduction);
     if (!block.indices[reduction].reduction) return;
-    staged.window_outputs = static_cast<double>(tile[output]);
-    staged.window_points = static_cast<double>(tile[reduction]);
+    const auto outputs = static_cast<double>(tile[output]),
+               points = static_cast<double>(tile[reduction]);
+    // Of several views with windows the larger one counts.
+    if (outputs * points < staged.window_outputs * staged.window_points) return;
+    staged.window_outputs = outputs;
+    staged.window_points = points;
     return;
   }
 }

@@ -45,7 +45,7 @@ struct Counts {
 };
 Counts counts_of(const TiledBlock& block, const Tile& tile, const GroupFacts& facts);
 // Not above Counts::conditions of any tile of the box from `low` to `high`. At most one of the
-// windows bounds a loop, and only if a tile has several points of its reduction.
+// windows is tested once, and only if a tile has several points of its reduction.
 double least_conditions(const TiledBlock& block, const Tile& low, const Tile& high,
                         const GroupFacts& facts);
 

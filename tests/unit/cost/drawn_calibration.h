@@ -18,7 +18,8 @@ inline UnitCalibration drawn_calibration(uint32_t seed) {
   std::mt19937 dice(seed);
   for (const CalibrationFact& fact : calibration_facts()) {
     const double part = static_cast<double>(dice() % 1001) / 1000;
-    const double highest = std::min(fact.highest, 4 * fact.initial + 1);
+    // Of what is 0 by default any size may be fitted.
+    const double highest = std::min(fact.highest, fact.initial == 0 ? 100 : 4 * fact.initial + 1);
     const double value = fact.lowest + part * (highest - fact.lowest);
     fact.in(out) = fact.whole ? std::floor(value) : value;
   }
