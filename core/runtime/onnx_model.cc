@@ -97,9 +97,9 @@ void add_output(const onnx::TranslatedOutput& output, ProgramBinding& binding,
     for (const onnx::TranslatedOutput& item : output.items) add_output(item, binding, notes);
   } else {
     binding.outputs.push_back({output.name, output.tile});
-    if (!output.texts.empty())
+    if (output.is_text)
       notes.push_back(fmt::format("the output '{}' is text, by number: {}", output.name,
-                                  numbered(output.texts)));
+                                  output.texts.empty() ? "none" : numbered(output.texts)));
     if (!output.keys.empty())
       notes.push_back(fmt::format("the output '{}' is a map: the keys of its columns are {}",
                                   output.name, numbered(output.keys)));

@@ -111,11 +111,12 @@ std::string difference(const TranslatedOutput& shape, const Results& results,
   }
   const auto at = results.find(shape.tile);
   if (wanted.data.type == ElementType::string) {
-    if (at == results.end() || at->second.type() != DataType::i64) return "no strings";
+    if (at == results.end() || !shape.is_text) return "no strings";
     return strings_differ(at->second, shape.texts, wanted.data);
   }
   if (at == results.end() || !wanted.tensor)
     return fmt::format("elements of type {}", name_of(wanted.data.type));
+  if (shape.is_text) return "text";
   if (shape.element != wanted.data.type)
     return fmt::format("type {} for {}", name_of(shape.element), name_of(wanted.data.type));
   return difference(at->second, *wanted.tensor, rtol, atol);

@@ -29,6 +29,16 @@ std::string outside(const std::string& tensor, DataType type) {
                      bit_width(type));
 }
 
+// The type that a model says of an output that is this; of what has none of its own, `said`.
+ElementType declared_element(const Value& value, ElementType said) {
+  switch (value.kind) {
+    case Value::Kind::tensor: return element_of(value);
+    case Value::Kind::strings:
+    case Value::Kind::chosen: return ElementType::string;
+    default: return said;
+  }
+}
+
 }  // namespace
 
 Result<ValuePtr> GraphTranslator::as_tensors(const ValuePtr& value) {
@@ -60,6 +70,7 @@ TranslatedOutput GraphTranslator::output(
       break;
     case Value::Kind::chosen:
       out = output(name, value->items[0], result);
+      out.is_text = true;
       out.texts = value->strings;
       break;
     case Value::Kind::map:
@@ -83,8 +94,7 @@ Result<Translation> GraphTranslator::main_function(const Graph& graph, const Sco
   for (const ValueInfo& info : graph.outputs) {
     const ValuePtr* value = scope.find(info.name);
     if (!value || !*value) return invalid_argument("nothing makes the output '{}'", info.name);
-    const ElementType is =
-        (*value)->kind == Value::Kind::tensor ? element_of(**value) : info.type.type;
+    const ElementType is = declared_element(**value, info.type.type);
     if (info.type.kind == ValueType::Kind::tensor && info.type.type != ElementType::undefined &&
         info.type.type != is)
       return invalid_argument("the output '{}' has elements of type {}, the model says {}",

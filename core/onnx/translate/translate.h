@@ -92,6 +92,7 @@ struct TranslatedOutput {
   ElementType element = ElementType::undefined;
   std::vector<TranslatedOutput> items;  // of a sequence; none of an optional that holds nothing
   bool is_sequence = false;
+  bool is_text = false;
   std::vector<std::string> texts, keys;
 };
 

@@ -250,6 +250,10 @@ TEST_F(OnnxModelTest, KnownTextIsItsNumber) {
               ElementsAre("the output 'text' is text, by number: 0 'ac', 1 'b\\x0a'"));
   GraphWriter alone;
   alone.strings("left", {"a"}).node("StringConcat", {"left", "left"}, {"text"}).output("text");
+  GraphWriter none;
+  none.strings("left", {}).node("Identity", {"left"}, {"text"}).output("text");
+  EXPECT_THAT(made(read(none).program()).notes(),
+              ElementsAre("the output 'text' is text, by number: none"));
   const Program known = made(read(alone).program());
   EXPECT_THAT(known.outputs(), ElementsAre("text"));
   EXPECT_THAT(known.notes(), ElementsAre("the output 'text' is text, by number: 0 'aa'"));

@@ -53,8 +53,9 @@ SummaryValue value_of(const onnx::ValueInfo& info) {
 SummaryValue value_of(const onnx::TranslatedOutput& output) {
   SummaryValue out;
   out.name = output.name;
-  out.type = output.is_sequence ? fmt::format("sequence of {}", output.items.size())
-                                : std::string(name_of(output.type.type));
+  out.type = output.is_text       ? "string"
+             : output.is_sequence ? fmt::format("sequence of {}", output.items.size())
+                                  : std::string(name_of(output.type.type));
   out.has_dims = !output.is_sequence;
   if (out.has_dims)
     for (const int64_t size : output.type.sizes) out.dims.push_back({size, ""});
