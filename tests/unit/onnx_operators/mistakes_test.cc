@@ -184,6 +184,20 @@ TEST(Mistakes, OutputsOfAnotherType) {
   model.graph.outputs[0].type.type = ElementType::i32;
   EXPECT_EQ(failure(model),
             "m.onnx: the output 'y' has elements of type float, the model says int32");
+  // Text is numbers outside, but not where the model says numbers.
+  auto text = std::make_shared<TensorData>();
+  text->name = "t";
+  text->type = ElementType::string;
+  text->dims = {1};
+  text->strings = {"a"};
+  Model texts = model_of({plain_node("Identity", {"t"}, {"y"})});
+  texts.graph.initializers.push_back(text);
+  texts.graph.outputs = {float_input("y")};
+  texts.graph.outputs[0].type.type = ElementType::string;
+  EXPECT_EQ(failure(texts), "");
+  texts.graph.outputs[0].type.type = ElementType::i64;
+  EXPECT_EQ(failure(texts),
+            "m.onnx: the output 'y' has elements of type string, the model says int64");
 }
 
 TEST(Mistakes, NamesThatAreThereTwice) {
