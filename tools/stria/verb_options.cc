@@ -477,7 +477,8 @@ void define(CLI::App* app, GradOptions& options) {
       ->delimiter(',')
       ->type_name("A,B");
   app->add_option("--function", options.function, "which function of the file")->type_name("NAME");
-  app->add_option("--of", options.of, "the result to differentiate (default: every one)")
+  app->add_option("--of", options.of,
+                  "the result to differentiate (default: all that depend on --wrt)")
       ->type_name("R");
   app->add_flag("--keep-results", options.keep_results,
                 "give the function's results as well, first");

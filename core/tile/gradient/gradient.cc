@@ -141,8 +141,10 @@ Result<Program> Differentiator::run(const Function& entry, std::vector<Diagnosti
   if (!flat_.add_entry(entry)) return diagnostics_.status();
   find_active();
   const size_t forward = flat_.function().statements.size();
+  // Nothing flows back from constants and places, so nobody is asked for such a derivative.
   for (const Name& result : entry.results)
-    if (options_.of.empty() || options_.of == result.text) start(entry, result.text);
+    if (options_.of.empty() ? active_.count(result.text) > 0 : options_.of == result.text)
+      start(entry, result.text);
   for (size_t i = forward; i-- > 0 && !flat_.stop();) push_statement(i);
   if (!flat_.stop()) finish(entry, notes);
   if (diagnostics_.has_errors()) return diagnostics_.status();

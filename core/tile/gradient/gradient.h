@@ -15,7 +15,7 @@ namespace stria::tile {
 struct GradientOptions {
   std::string function;          // to differentiate; empty: the entry (entry_function)
   std::vector<std::string> wrt;  // parameters to differentiate by; empty: every one
-  std::string of;                // the result to differentiate; empty: every one
+  std::string of;                // the result to differentiate; empty: all that depend on `wrt`
   bool keep_results = false;     // the function's results come before the derivatives
   // Of the function made. Empty: the function's with "_gradient" behind it, and a number if the
   // program has a function of that name.
