@@ -10,6 +10,7 @@
 // and goes on after a case that ends the process.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -270,7 +271,9 @@ Outcome run_case(const Device& device, const fs::path& folder) {
 }
 
 int run_all(const std::string& selector, const std::vector<std::string>& folders) {
-  Runtime runtime;
+  RuntimeOptions how;
+  how.plugin_time_limit = std::chrono::minutes(1);  // hundreds of these run beside each other
+  const Runtime runtime(how);
   auto device = runtime.open(selector);
   if (!device.ok()) {
     fmt::print(stderr, "onnx_case: {}\n", device.status().message());

@@ -137,7 +137,9 @@ class Session {
 };
 
 Status serve(const std::string& selector, const std::string& path) {
-  const Runtime runtime;
+  RuntimeOptions how;
+  how.plugin_time_limit = std::chrono::minutes(1);  // other work may run beside it
+  const Runtime runtime(how);
   STRIA_ASSIGN(Device device, runtime.open(selector));
   STRIA_ASSIGN(OnnxModel model, OnnxModel::read(path));
   Session session(std::move(device), std::move(model));

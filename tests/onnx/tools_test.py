@@ -15,7 +15,7 @@ TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools/onnx/onnx_conformanc
 RUNNER = """#!{python}
 import json, os, pathlib, sys, time
 def say(**words): print(json.dumps(words), flush=True)
-if sys.argv[2] == "absent": sys.exit("no such device")
+if sys.argv[2] == "absent" or "gone" in sys.argv[3]: sys.exit("no such device")
 say(result="device", name="a " + sys.argv[2])
 for folder in sys.argv[3:]:
     case = pathlib.Path(folder).name
@@ -120,6 +120,11 @@ class ConformanceTest(unittest.TestCase):
         code, text, results = self.run_tool(["a"], [], devices=("absent",))
         self.assertEqual((code, results), (1, {}))
         self.assertIn("before a case began: no such device", text)
+
+    def test_a_device_that_is_gone_for_one_process(self):
+        code, text, results = self.run_tool(["a", "b_gone", "c"], [], "--batch", "1", "--jobs", "1")
+        self.assertEqual((code, results), (1, {"a": "passed", "b_gone": "crashed", "c": "passed"}))
+        self.assertIn("one: b_gone: crashed: exit status 1: no such device", text)
 
     def test_no_case(self):
         code, text, _ = self.run_tool(["a"], [], "--only", "b")

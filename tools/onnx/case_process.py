@@ -82,11 +82,13 @@ class Runner:
             said = messages.read().strip()
         if code == 0 and started is None and len(results) == len(folders):
             return results
-        if not results and started is None:
+        begun = results or started
+        if not begun and self.device_name is None:
             raise RunnerError(
                 f"{self.command[0]} ended with {code} before a case began: {said}")
-        # A process that fails at its end (a leak, a thread still there) fails its last case.
-        case = started or results.pop()["case"]
+        # A process that fails at its end (a leak, a thread still there) fails its last case, and
+        # one that fails at its begin, where others have begun, its first.
+        case = started or (results.pop()["case"] if begun else folders[0].name)
         results.append({"case": case, "result": "timeout" if timed_out.is_set() else "crashed",
                         "reason": f"exit status {code}: {said[-2000:]}",
                         "seconds": round(time.monotonic() - begin, 3)})
