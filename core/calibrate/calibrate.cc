@@ -61,25 +61,25 @@ Result<HardwareModel> fitted_to(const TileChoices& tiles, TileChoices::Programs 
   HardwareModel out = model;
   Status failed;
   descend(out, numbers, kTileRounds, [&] {
-    const Result<double> now = tiles.loss_of(out, of);
+    const Result<ChoiceLoss> now = tiles.loss_of(out, of);
     if (!now.ok()) failed = now.status();
-    return now.ok() ? kTilesWeight * *now : INFINITY;
+    return now.ok() ? kTilesWeight * now->sum() : INFINITY;
   });
   STRIA_RETURN_IF_ERROR(failed);
   return out;
 }
 
-// How much the loss of programs falls whose times the fit did not see: each half with what is
-// fitted to the other one. What fits noise gains nothing here.
+// How much less is lost by the choices for programs whose times the fit did not see: each half with
+// what is fitted to the other one. What fits noise gains nothing here.
 Result<double> gain_on_others(const TileChoices& tiles, const HardwareModel& model,
                               const std::vector<FittedNumber>& numbers) {
   using enum TileChoices::Programs;
   double out = 0;
   for (const auto& [seen, other] : {std::pair(even, odd), std::pair(odd, even)}) {
     STRIA_ASSIGN(const HardwareModel fitted, fitted_to(tiles, seen, model, numbers));
-    STRIA_ASSIGN(const double before, tiles.loss_of(model, other));
-    STRIA_ASSIGN(const double after, tiles.loss_of(fitted, other));
-    out += (before - after) / 2;
+    STRIA_ASSIGN(const ChoiceLoss before, tiles.loss_of(model, other));
+    STRIA_ASSIGN(const ChoiceLoss after, tiles.loss_of(fitted, other));
+    out += (before.lost - after.lost) / 2;
   }
   return out;
 }

@@ -76,11 +76,12 @@ std::vector<FittedNumber> tile_numbers(const HardwareModel& model,
   const std::string name = unit_of(model, kernels);
   const size_t unit = position_of(model, name);
   if (unit == model.executors.size() || model.executors[unit].vector_registers == 0) return out;
-  add_facts("/exec_units/" + name, unit,
-            {"load_factor", "multiply_factor", "run_lines", "tile_cycles", "load_cycles",
-             "loop_cycles", "hidden_part", "edge_factor", "mask_factor", "filled_part",
-             "lane_sum_cycles", "update_cycles", "panel_vector_cycles", "panel_traffic"},
-            out);
+  add_facts(
+      "/exec_units/" + name, unit,
+      {"load_factor", "multiply_factor", "latency_power", "run_lines", "tile_cycles", "load_cycles",
+       "loop_cycles", "hidden_part", "edge_factor", "mask_factor", "filled_part", "lane_sum_cycles",
+       "update_cycles", "panel_vector_cycles", "panel_traffic"},
+      out);
   return out;
 }
 
@@ -101,7 +102,7 @@ std::vector<FittedNumber> numbers_to_fit(const HardwareModel& model,
   else
     facts({"kernel_access_factor", "kernel_function_factor", "kernel_loop_cycles",
            "kernel_store_factor", "kernel_shown_part", "kernel_part_cycles", "kernel_core_cycles",
-           "kernel_run_lines", "kernel_busy_factor"});
+           "kernel_run_lines", "kernel_busy_factor", "next_memory_part"});
   out.push_back(
       {"/launch_us", 0.01, 1e5, false, [](HardwareModel& of) -> double& { return of.launch_us; }});
   const auto rate = [&](const std::string& pointer, std::function<double&(HardwareModel&)> in) {

@@ -25,6 +25,8 @@ constexpr double kLeastSeconds = 0.5;  // of a program
 constexpr double kFirstPart = 0.5;     // of the loss, by the first tile; the next has half the rest
 constexpr size_t kFirstTiles = 6;
 constexpr double kFar = 0.08, kFarFactor = 4;
+// A tile that takes so much longer than the best one, as a log, counts 1/e in the spread.
+constexpr double kNearBest = 0.25;
 
 PipelineOptions with(const Measure& measure) {
   PipelineOptions how;
@@ -107,21 +109,25 @@ Result<TileChoices> TileChoices::measure(const Device& device,
   return out;
 }
 
-Result<std::vector<std::vector<double>>> TileChoices::in_order(const HardwareModel& model,
-                                                               Programs of) const {
+Result<std::vector<std::vector<TileChoices::Tile>>> TileChoices::in_order(
+    const HardwareModel& model, Programs of) const {
   STRIA_ASSIGN(const Pipeline pipeline, Inside::pipeline(*device_, model, kAllTiles));
-  std::vector<std::vector<double>> out;
+  std::vector<std::vector<Tile>> out;
   for (size_t p = 0; p < programs_.size(); ++p) {
     if (of != Programs::all && (p % 2 == 0) != (of == Programs::even)) continue;
     const Timed& program = programs_[p];
     Measure known;
+    std::vector<double> costs;
+    known.costs = [&](const std::vector<double>& all) { costs = all; };
     known.times = [&](const Measure::Programs& candidates) {
-      std::vector<double> times;
-      for (const stripe::Program& candidate : candidates)
-        if (const auto time = program.times.find(stripe::print(candidate));
+      std::vector<Tile> tiles;
+      // Candidates of other passes than autotile have no cost.
+      for (size_t i = 0; costs.size() == candidates.size() && i < candidates.size(); ++i)
+        if (const auto time = program.times.find(stripe::print(candidates[i]));
             time != program.times.end())
-          times.push_back(time->second);
-      if (times.size() > 1) out.push_back(std::move(times));
+          tiles.push_back({costs.at(i), time->second});
+      if (tiles.size() > 1) out.push_back(std::move(tiles));
+      costs.clear();
       return std::vector<Result<double>>(candidates.size(), 1.0);
     };
     stripe::Program stripe = program.generic;
@@ -129,6 +135,12 @@ Result<std::vector<std::vector<double>>> TileChoices::in_order(const HardwareMod
         run_pipeline(stripe, pipeline, model, with(known)).status().with_context(program.name));
   }
   return out;
+}
+
+double TileChoices::best_of(const std::vector<Tile>& tiles) {
+  return std::min_element(tiles.begin(), tiles.end(),
+                          [](const Tile& a, const Tile& b) { return a.ns < b.ns; })
+      ->ns;
 }
 
 double TileChoices::unsteady_part() const {
@@ -139,8 +151,8 @@ Result<ChoiceError> TileChoices::error_of(const HardwareModel& model) const {
   STRIA_ASSIGN(const auto choices, in_order(model, Programs::all));
   ChoiceError out;
   double logs = 0;
-  for (const std::vector<double>& times : choices) {
-    const double ratio = *std::min_element(times.begin(), times.end()) / times[0];
+  for (const std::vector<Tile>& tiles : choices) {
+    const double ratio = best_of(tiles) / tiles[0].ns;
     logs += std::log(ratio);
     out.worst = std::min(out.worst, ratio);
   }
@@ -149,20 +161,38 @@ Result<ChoiceError> TileChoices::error_of(const HardwareModel& model) const {
   return out;
 }
 
-Result<double> TileChoices::loss_of(const HardwareModel& model, Programs of) const {
-  STRIA_ASSIGN(const auto choices, in_order(model, of));
-  double out = 0;
-  for (const std::vector<double>& times : choices) {
-    const double best = *std::min_element(times.begin(), times.end());
-    double part = kFirstPart, sum = 0, parts = 0;
-    for (size_t i = 0; i < std::min(times.size(), kFirstTiles); ++i, part *= 1 - kFirstPart) {
-      const double error = std::log(times[i] / best);
-      sum += part * (error + kFarFactor * std::max(0.0, error - kFar));
-      parts += part;
-    }
-    out += sum / parts;
+double TileChoices::lost(const std::vector<Tile>& tiles) {
+  const double best = best_of(tiles);
+  double part = kFirstPart, sum = 0, parts = 0;
+  for (size_t i = 0; i < std::min(tiles.size(), kFirstTiles); ++i, part *= 1 - kFirstPart) {
+    const double error = std::log(tiles[i].ns / best);
+    sum += part * (error + kFarFactor * std::max(0.0, error - kFar));
+    parts += part;
   }
-  return choices.empty() ? 0 : out / static_cast<double>(choices.size());
+  return sum / parts;
+}
+
+double TileChoices::spread(const std::vector<Tile>& tiles) {
+  const double best = best_of(tiles);
+  double weights = 0, sum = 0, squares = 0;
+  for (const Tile& tile : tiles) {
+    const double weight = std::exp(-std::log(tile.ns / best) / kNearBest),
+                 error = std::log(tile.cost / tile.ns);
+    weights += weight;
+    sum += weight * error;
+    squares += weight * error * error;
+  }
+  return std::sqrt(std::max(0.0, squares / weights - sum / weights * (sum / weights)));
+}
+
+Result<ChoiceLoss> TileChoices::loss_of(const HardwareModel& model, Programs of) const {
+  STRIA_ASSIGN(const auto choices, in_order(model, of));
+  ChoiceLoss out;
+  for (const std::vector<Tile>& tiles : choices) {
+    out.lost += lost(tiles) / static_cast<double>(choices.size());
+    out.spread += spread(tiles) / static_cast<double>(choices.size());
+  }
+  return out;
 }
 
 }  // namespace stria::calibrate

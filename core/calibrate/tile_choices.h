@@ -21,6 +21,16 @@ struct ChoiceError {
   double geomean = 1, worst = 1;  // the best tile's time over that of the model's choice
 };
 
+// What matters is `lost`, but it hangs on few times; `spread` hangs on all.
+struct ChoiceLoss {
+  // log(time / the best time) of the first tiles by cost, of which the first counts most, and what
+  // is beyond a twelfth five times.
+  double lost = 0;
+  // How far log(cost / time) spreads over all tiles, of which those near the best count most.
+  double spread = 0;
+  double sum() const { return lost + spread; }
+};
+
 class TileChoices {
  public:
   // Which programs count. The halves take turns in the set's order.
@@ -39,10 +49,8 @@ class TileChoices {
   double unsteady_part() const;
   // Of what the pipeline would choose with this model.
   Result<ChoiceError> error_of(const HardwareModel& model) const;
-  // The same as one number that gets less if good tiles come nearer to the front: the mean over
-  // choices of log(time / the best time) of the first tiles by cost, of which the first counts
-  // most; what is beyond a twelfth counts five times.
-  Result<double> loss_of(const HardwareModel& model, Programs of = Programs::all) const;
+  // The same for a fit, as means over choices.
+  Result<ChoiceLoss> loss_of(const HardwareModel& model, Programs of = Programs::all) const;
 
  private:
   explicit TileChoices(const Device& device) : device_(&device) {}
@@ -53,8 +61,15 @@ class TileChoices {
     stripe::Program generic;
     Nanoseconds times;
   };
-  // Times of each choice's tiles, in the order of their cost by the model.
-  Result<std::vector<std::vector<double>>> in_order(const HardwareModel& model, Programs of) const;
+  struct Tile {
+    double cost = 0, ns = 0;
+  };
+  // Each choice's tiles, in the order of their cost by the model.
+  Result<std::vector<std::vector<Tile>>> in_order(const HardwareModel& model, Programs of) const;
+  static double best_of(const std::vector<Tile>& tiles);  // ns
+  // The two parts of the loss, of one choice.
+  static double lost(const std::vector<Tile>& tiles);
+  static double spread(const std::vector<Tile>& tiles);
 
   const Device* device_;
   std::vector<Timed> programs_;

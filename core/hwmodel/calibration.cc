@@ -10,8 +10,9 @@ namespace stria {
 namespace {
 
 bool is_counted(std::string_view unit) {
-  constexpr std::string_view kMeasured[] = {"cycles", "instructions", "times",
-                                            "part",   "parts",        "bytes per cycle"};
+  constexpr std::string_view kMeasured[] = {"cycles",        "instructions",   "times",
+                                            "part",          "parts",          "power",
+                                            "multiply-adds", "bytes per cycle"};
   return std::find(std::begin(kMeasured), std::end(kMeasured), unit) == std::end(kMeasured);
 }
 

@@ -26,6 +26,9 @@ struct Measure {
   std::string device;            // name and version: times depend on it, besides the model
   std::string rest;              // what else happens to the program before it runs
   std::filesystem::path folder;  // where times are kept; "" = nowhere. Made if need be
+  // If set: autotile tells it what all candidates cost by the model, in their order, before any is
+  // timed; those whose time is kept, too.
+  std::function<void(const std::vector<double>& costs)> costs;
 };
 
 // Makes `times` of a function that times one program at a time.

@@ -34,7 +34,7 @@ struct STRIA_API ProgramInput {
 struct STRIA_API GradientOptions {
   std::string function;          // to differentiate; empty: the program's own
   std::vector<std::string> wrt;  // inputs to differentiate by; empty: every one
-  std::string of;                // the output to differentiate; empty: every one
+  std::string of;                // the output to differentiate; empty: all that depend on `wrt`
   bool keep_results = false;     // the outputs come before the derivatives
   std::string name;              // of the function made; empty: "…_gradient"
 };

@@ -164,7 +164,7 @@ TEST_F(Hw, PrintsWhatCostsKnowOfUnits) {
   const std::string out = out_of("hw c.json --calibration");
   EXPECT_THAT(out, AllOf(HasSubstr("calibration of a core with vector registers"),
                          HasSubstr("calibration of a unit that runs groups of lanes"),
-                         HasSubstr("times: the same of loads\n")));
+                         HasSubstr("times: the same of loads; below 1 where their best rate was")));
   const size_t at = out.find("\nload_factor ");
   ASSERT_NE(at, std::string::npos) << out;
   const size_t next = out.find('\n', at + 1);

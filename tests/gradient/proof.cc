@@ -79,7 +79,8 @@ Result<Proof> prove(const Device& device, const Program& program,
   for (const TensorInfo& output : loss.forward.outputs())
     if (options.of.empty() || output.name == options.of) counted.push_back(output);
   std::map<std::string, Numbers> weights;
-  for (const TensorInfo& output : counted) weights[output.name] = {{DataType::fp64, {}}, {1}};
+  for (const TensorInfo& output : counted)
+    if (output.sizes.empty()) weights[output.name] = {{DataType::fp64, {}}, {1}};
   std::vector<Numbers> given = inputs;
   for (const TensorInfo& output : given_outputs(gradient, inputs.size(), counted))
     given.push_back(weights[output.name] = weights_of(output, random));
@@ -123,13 +124,19 @@ Result<Proof> prove(const Device& device, const Program& program,
   return proof;
 }
 
+// The name has a number if it was taken.
+static bool is_derivative_by(const std::string& parameter, const std::string& output) {
+  return parameter.starts_with("D" + output) &&
+         parameter.find_first_not_of("_0123456789", output.size() + 1) == std::string::npos;
+}
+
 std::vector<TensorInfo> given_outputs(const Program& gradient, size_t inputs,
                                       const std::vector<TensorInfo>& outputs) {
   std::vector<TensorInfo> out;
   for (const TensorInfo& output : outputs) {
     const size_t next = inputs + out.size();
     if (next < gradient.inputs().size() &&
-        (!output.sizes.empty() || gradient.inputs()[next].name == "D" + output.name))
+        is_derivative_by(gradient.inputs()[next].name, output.name))
       out.push_back(output);
   }
   return out;

@@ -32,7 +32,8 @@ Result<Proof> prove(const Device& device, const Program& program,
                     const std::vector<Numbers>& inputs, const ProofOptions& options = {});
 
 // Of these outputs those that have a parameter in the gradient's program, behind the `inputs` of
-// the program itself: all but those whose rank is known to be 0, which count 1.
+// the program itself: all but those whose rank is known to be 0, which count 1, and those that
+// nothing flows back from.
 std::vector<TensorInfo> given_outputs(const Program& gradient, size_t inputs,
                                       const std::vector<TensorInfo>& outputs);
 

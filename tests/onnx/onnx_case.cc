@@ -272,7 +272,7 @@ Outcome run_case(const Device& device, const fs::path& folder) {
 
 int run_all(const std::string& selector, const std::vector<std::string>& folders) {
   RuntimeOptions how;
-  how.plugin_time_limit = std::chrono::minutes(1);  // hundreds of these run beside each other
+  how.plugin_time_limit = std::chrono::minutes(1);  // other work may run beside it
   const Runtime runtime(how);
   auto device = runtime.open(selector);
   if (!device.ok()) {

@@ -126,6 +126,12 @@ class ConformanceTest(unittest.TestCase):
         self.assertEqual((code, results), (1, {"a": "passed", "b_gone": "crashed", "c": "passed"}))
         self.assertIn("one: b_gone: crashed: exit status 1: no such device", text)
 
+    def test_a_device_that_is_gone_for_good(self):
+        cases = ["a", *(f"b_gone_{k:02}" for k in range(20))]
+        code, text, results = self.run_tool(cases, [], "--batch", "1", "--jobs", "1")
+        self.assertEqual((code, results), (1, {}), text)
+        self.assertIn("before a case began: no such device", text)
+
     def test_no_case(self):
         code, text, _ = self.run_tool(["a"], [], "--only", "b")
         self.assertEqual(code, 1)

@@ -12,8 +12,11 @@ import threading
 import time
 
 
+MOST_NOT_BEGUN = 8  # processes in a row, after some that began: then the device is gone
+
+
 class RunnerError(Exception):
-    """The runner did not begin: no such device, no such program."""
+    """The runner did not begin: no such device, no such program, or the device is gone."""
 
 
 class Runner:
@@ -23,6 +26,7 @@ class Runner:
     def __init__(self, command, environment, limit, done):
         self.command, self.environment, self.limit, self.done = command, environment, limit, done
         self.device_name = None
+        self.not_begun = 0  # processes in a row
         self.lock = threading.Lock()
 
     def run(self, batches, jobs):
@@ -47,6 +51,7 @@ class Runner:
     def run_process(self, folders):
         """The results of the cases that this process began; at least one."""
         results, started, timed_out = [], None, threading.Event()
+        known = self.device_name is not None
         with tempfile.TemporaryFile("w+", errors="replace") as messages, \
                 subprocess.Popen([*self.command, *map(str, folders)], stdout=subprocess.PIPE,
                                  stderr=messages, env=self.environment, text=True,
@@ -83,7 +88,8 @@ class Runner:
         if code == 0 and started is None and len(results) == len(folders):
             return results
         begun = results or started
-        if not begun and self.device_name is None:
+        self.not_begun = 0 if begun else self.not_begun + 1
+        if not begun and (not known or self.not_begun > MOST_NOT_BEGUN):
             raise RunnerError(
                 f"{self.command[0]} ended with {code} before a case began: {said}")
         # A process that fails at its end (a leak, a thread still there) fails its last case, and

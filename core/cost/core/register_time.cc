@@ -55,13 +55,18 @@ double loads_of(const RegisterTiling& tiling, const TiledView& view, const Tile&
   return out;
 }
 
+enum class PointOrder { block, reversed };
+
 // Registers that hold a view's values in a step. The points of the tile come one after the other in
-// the block's order. A value has to be held if an inner index moves the view while an outer one
-// does not, for it is used again. Any other value passes through one register.
-double held_of(const RegisterTiling& tiling, const TiledView& view, const Tile& tile) {
+// the block's order, or in the reversed one. A value has to be held if an inner
+// index moves the view while an outer one does not, for it is used again. Any other value passes
+// through one register.
+double held_of(const RegisterTiling& tiling, const TiledView& view, const Tile& tile,
+               PointOrder order) {
   double out = 1;
   bool again = false;
-  for (size_t i = 0; i < tile.size(); ++i) {
+  for (size_t n = 0; n < tile.size(); ++n) {
+    const size_t i = order == PointOrder::block ? n : tile.size() - 1 - n;
     if (tiling.summed(i)) continue;
     const double size = tiling.roles[i] == RegisterRole::lanes
                             ? as_double(ceil_div(tile[i], tiling.lanes))
@@ -81,6 +86,20 @@ bool is_short_vector(const TiledBlock& block, const RegisterTiling& tiling, cons
          power_of_two_above(tile[i]) == tile[i];
 }
 
+// Is the view a single value for all lanes?
+bool fills_lanes(const RegisterTiling& tiling, const TiledView& view) {
+  if (tiling.lanes_are_sums) return false;
+  return std::any_of(view.still.begin(), view.still.end(),
+                     [&](size_t i) { return tiling.roles[i] == RegisterRole::lanes; });
+}
+
+// (a^power + b^power)^(1/power): of two times that are about the same, each waits for the other at
+// times.
+double together(double a, double b, double power) {
+  const double shorter = std::min(a, b), longer = std::max(a, b);
+  return longer > 0 ? longer * std::pow(1 + std::pow(shorter / longer, power), 1 / power) : 0;
+}
+
 // One step of a tile of these sizes.
 struct Step {
   double accumulators = 0, loads = 0, registers = 0, cycles = 0;
@@ -90,23 +109,33 @@ Step step_of(const TiledBlock& block, const RegisterTiling& tiling, const Tile& 
              const CoreRates& rates, bool tested = true) {
   Step out;
   out.accumulators = as_double(vectors_of(tiling, tile)) * rows_of(tiling, tile);
-  out.registers = out.accumulators;
+  double held = 0, reversed = 0, broadcasts = 0;
   for (const TiledView& view : block.views) {
     if (view.dir != stripe::RefDir::in) continue;
-    out.loads += loads_of(tiling, view, tile);
-    out.registers += held_of(tiling, view, tile);
+    const double loads = loads_of(tiling, view, tile);
+    out.loads += loads;
+    if (fills_lanes(tiling, view)) broadcasts += loads;
+    held += held_of(tiling, view, tile, PointOrder::block);
+    reversed += held_of(tiling, view, tile, PointOrder::reversed);
   }
+  // With products in registers of their own, code generators take the better of two orders. What
+  // the block's order holds is needed in any case.
+  out.registers =
+      out.accumulators + std::max(held, std::min(held, reversed) + rates.facts.product_registers);
   for (size_t i = 0; i < tile.size(); ++i)
     if (tested && tiling.roles[i] == RegisterRole::lanes && !tiling.lanes_are_sums &&
         block.indices[i].range % tile[i] != 0)
       out.registers +=
           std::max(0.0, as_double(ceil_div(tile[i], tiling.lanes)) - rates.facts.held_masks);
-  const double multiply = rates.facts.multiply_factor * out.accumulators / rates.multiply_adds,
-               load = rates.facts.load_factor * out.loads / rates.loads;
-  const auto latency = as_double(rates.latency_cycles);
-  const double longest = std::max({multiply, load, latency});
-  out.waits_for = longest == multiply ? "multiply_adds" : longest == load ? "loads" : "latency";
-  out.cycles = longest + rates.facts.loop_cycles + rates.facts.load_cycles * out.loads;
+  const double multiply = rates.facts.multiply_factor *
+                          (out.accumulators + rates.facts.broadcast_multiply_adds * broadcasts) /
+                          rates.multiply_adds,
+               load = rates.facts.load_factor * out.loads / rates.loads,
+               latency = as_double(rates.latency_cycles);
+  const double summing = together(multiply, latency, rates.facts.latency_power);
+  out.waits_for = load > summing ? "loads" : multiply >= latency ? "multiply_adds" : "latency";
+  out.cycles =
+      std::max(summing, load) + rates.facts.loop_cycles + rates.facts.load_cycles * out.loads;
   for (size_t i = 0; i < tile.size(); ++i)
     if (tested && tiling.roles[i] == RegisterRole::lanes && !tiling.lanes_are_sums &&
         tile[i] % tiling.lanes != 0 && !is_short_vector(block, tiling, tile, i))

@@ -3,7 +3,8 @@
 // them is summed up over the reduction, step by step, and tile follows tile. The terms:
 // multiply-adds and loads; the latency of sums that each need the one before; lanes and rows of
 // tiles that reach beyond the end; what each tile costs besides its steps; lines that come from
-// caches and memory.
+// caches and memory. Multiply-adds of m cycles and a latency of l take (m^p + l^p)^(1/p) in a step,
+// p being the fact `latency_power`: where both are about as long, one often waits for the other.
 #pragma once
 
 #include <optional>

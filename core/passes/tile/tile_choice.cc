@@ -234,12 +234,15 @@ class TileChooser {
   Result<size_t> fastest(const stripe::Program& program, const std::vector<ScoredTile>& best,
                          const ApplyTile& apply) {
     std::vector<TimedCandidate> candidates;
+    std::vector<double> costs;
     for (size_t i = 0; i < best.size() && i < static_cast<size_t>(options_.measure_top); ++i) {
       // The kernel around the block, with the candidate in the block's place.
       STRIA_ASSIGN(stripe::Program kernel,
                    kernel_alone(program, block_, apply(choice_of(best[i].tile))));
       candidates.push_back({cost::to_string(tiled_, best[i].tile), std::move(kernel)});
+      costs.push_back(options_.search == "ascend" ? 1 / best[i].score : best[i].score);
     }
+    if (context_.measure()->costs) context_.measure()->costs(costs);
     return fastest_candidate(name_, candidates, options_.measure_margin_ns, context_);
   }
 

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "stria/cost/kernel/kernel_time.h"
 #include "stria/stripe/text/parser.h"
 
@@ -76,6 +78,25 @@ TEST(Fit, LeadsBackToTheMachine) {
   const FitError after = error_of(fitted, kernels);
   EXPECT_GT(after.within, 0.95);
   EXPECT_LT(after.median_factor, 1.06);
+}
+
+// Of a memory that the model gives no rate of.
+TEST(Fit, FindsRatesThatNothingSays) {
+  std::string text = kModel;
+  const std::string rate = ", \"DRAM\": 8";
+  text.erase(text.find(rate), rate.size());
+  auto machine = load_hardware_model({"m.json", text});
+  ASSERT_TRUE(machine.ok()) << machine.status().to_string();
+  // Each row is a part; parts alone would decide.
+  machine->executors[0].calibration.core.kernel_part_cycles = 0;
+  HardwareModel slower = *machine, fitted = *machine;
+  slower.executors[0].calibration.core.next_memory_part = 0.04;
+  const std::vector<MeasuredKernel> kernels = measured_on(slower);
+  EXPECT_LT(error_of(fitted, kernels).within, 0.8);
+  fit(fitted, numbers_to_fit(fitted, kernels, false), kernels);
+  EXPECT_GT(error_of(fitted, kernels).within, 0.95);
+  // Nearer to the machine's 0.04 than to the default, from which nothing moves for little.
+  EXPECT_LT(fitted.executors[0].calibration.core.next_memory_part, std::sqrt(0.04 / 6));
 }
 
 TEST(Fit, LeavesAModelThatIsRightAsItIs) {

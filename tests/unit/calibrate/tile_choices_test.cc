@@ -49,15 +49,16 @@ TEST(TileChoices, JudgesTheChoiceByAModel) {
   EXPECT_LE(error->worst, error->geomean);
   EXPECT_LE(error->geomean, 1);
   EXPECT_GT(error->worst, 0);
-  const Result<double> loss = tiles->loss_of(own);
+  const Result<ChoiceLoss> loss = tiles->loss_of(own);
   ASSERT_TRUE(loss.ok()) << loss.status().to_string();
-  EXPECT_GE(*loss, 0);
-  EXPECT_EQ(*loss, *tiles->loss_of(own));
+  EXPECT_GE(loss->lost, 0);
+  EXPECT_GT(loss->spread, 0);  // no cost is the time
+  EXPECT_EQ(loss->sum(), tiles->loss_of(own)->sum());
   // A choice in each half.
-  EXPECT_NEAR(2 * *loss,
-              *tiles->loss_of(own, TileChoices::Programs::even) +
-                  *tiles->loss_of(own, TileChoices::Programs::odd),
-              1e-12);
+  const Result<ChoiceLoss> even = tiles->loss_of(own, TileChoices::Programs::even),
+                           odd = tiles->loss_of(own, TileChoices::Programs::odd);
+  EXPECT_NEAR(2 * loss->lost, even->lost + odd->lost, 1e-12);
+  EXPECT_NEAR(2 * loss->spread, even->spread + odd->spread, 1e-12);
   // To whom tiles cost nothing and loads all, other tiles are good.
   HardwareModel other = own;
   for (ExecutionUnit& unit : other.executors) {
@@ -65,7 +66,9 @@ TEST(TileChoices, JudgesTheChoiceByAModel) {
     unit.calibration.core.load_factor = 100;
     unit.calibration.core.edge_factor = 100;
   }
-  EXPECT_NE(*loss, *tiles->loss_of(other));
+  EXPECT_NE(loss->lost, tiles->loss_of(other)->lost);
+  // Costs that are those of no tile spread more.
+  EXPECT_GT(tiles->loss_of(other)->spread, loss->spread);
 }
 
 TEST(TileChoices, LittleTimeIsForNoProgram) {

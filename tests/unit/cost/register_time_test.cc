@@ -68,6 +68,53 @@ TEST(RegisterTime, WhatAStepHoldsAndWaitsFor) {
       std::isinf(register_time(product(48, 72, 512), by_lanes(8), {4, 24, 512}, rates(16)).cycles));
 }
 
+TEST(RegisterTime, MultiplyAddsAndTheirLatencyWaitForEachOther) {
+  const auto step = [](int64_t rows, double power) {
+    CoreRates of = rates(32);
+    of.facts.latency_power = power;
+    of.facts.multiply_factor = 1;
+    of.facts.load_factor = 0.25;
+    of.facts.loop_cycles = of.facts.load_cycles = 0;
+    return register_time(product(48, 32, 512), by_lanes(16), {rows, 32, 512}, of).step_cycles;
+  };
+  // Latency 4, and 1, 4 or 12 cycles of multiply-adds.
+  EXPECT_NEAR(step(4, 100), 4, 0.1);
+  EXPECT_NEAR(step(4, 1), 8, 1e-9);
+  EXPECT_GT(step(4, 3), 1.2 * 4);
+  EXPECT_LT(step(1, 3), 1.01 * 4);
+  EXPECT_LT(step(12, 3), 1.05 * 12);
+}
+
+TEST(RegisterTime, ProductsThatAreNoPartOfASumTakeRegisters) {
+  const auto fits = [](int64_t rows, int64_t columns, double registers) {
+    CoreRates of = rates(16);
+    of.facts.product_registers = registers;
+    return !std::isinf(
+        register_time(product(48, 120, 512), by_lanes(8), {rows, columns, 512}, of).cycles);
+  };
+  // 12 sums, 3 vectors of B, one value of A: all that there are.
+  EXPECT_TRUE(fits(4, 24, 0));
+  EXPECT_FALSE(fits(4, 24, 1));
+  // 10 sums; of 5 vectors and 2 values the 2 are held.
+  EXPECT_TRUE(fits(2, 40, 0));
+  EXPECT_TRUE(fits(2, 40, 1));
+  EXPECT_TRUE(fits(2, 40, 3));
+  EXPECT_FALSE(fits(2, 40, 4));
+}
+
+TEST(RegisterTime, SingleValuesMayTakeInstructionsToFillLanes) {
+  const auto step = [](int64_t rows, int64_t columns, double part) {
+    CoreRates of = rates(32);
+    of.facts.broadcast_multiply_adds = part;
+    of.facts.load_factor = 0.25;
+    return register_time(product(48, 128, 512), by_lanes(16), {rows, columns, 512}, of).step_cycles;
+  };
+  // 8 values of A and a vector of B, or one value and 8 vectors.
+  EXPECT_EQ(step(8, 16, 0), step(1, 128, 0));
+  EXPECT_GT(step(8, 16, 2), step(1, 128, 2));
+  EXPECT_GT(step(1, 128, 2), step(1, 128, 0));
+}
+
 TEST(RegisterTime, EdgesCost) {
   const auto of = [&](int64_t i, int64_t j) {
     const RegisterTime time =

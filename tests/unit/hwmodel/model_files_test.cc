@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The models, tables and settings of hwmodels/ and of the plugins: they load, each of their numbers
 // has a source, and the schemas that editors use say what the readers do.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -257,7 +258,7 @@ TEST(ModelFiles, MeasuredRatesOfACpuReplaceItsDefaults) {
   const SourceText file = file_of("plugins/llvm_cpu/hw/cpu.json");
   const HardwareModel guessed = loaded(file);
   EXPECT_EQ(guessed.origins().at("/exec_units/CORE/rates/fp32/ops_per_cycle").to_string(),
-            "cpu.json:52, default");
+            "cpu.json:57, default");
   const HardwareModel model = loaded(file, {},
                                      R"({"mem_units": {"L1": {}, "DRAM": {}},
           "exec_units": {"CORE": {"source": {"rates": "measured"},
@@ -267,11 +268,28 @@ TEST(ModelFiles, MeasuredRatesOfACpuReplaceItsDefaults) {
   EXPECT_EQ(rates.read_bytes_per_cycle.at("L1"), 60);
   EXPECT_EQ(rates.read_bytes_per_cycle.at("DRAM"), 8);
   const FieldOrigin& origin = model.origins().at("/exec_units/CORE/rates/fp32/ops_per_cycle");
-  EXPECT_EQ(origin.to_string(), "cpu.json:52, device");
+  EXPECT_EQ(origin.to_string(), "cpu.json:57, device");
   EXPECT_EQ(origin.source, "measured");
   EXPECT_TRUE(
       model.origins().at("/exec_units/CORE/rates/fp32/read_bytes_per_cycle/DRAM").defaulted);
   EXPECT_EQ(model.find_memory("L3"), nullptr);
+}
+
+// Without fused multiply-adds products take registers, and single values instructions.
+TEST(ModelFiles, ACpuOfShortVectorsHasProductsOfTheirOwn) {
+  const SourceText file = file_of("plugins/llvm_cpu/hw/cpu.json");
+  const auto facts = [&](int bytes) {
+    const HardwareModel model = loaded(
+        file, {},
+        fmt::format(
+            R"({{"exec_units": {{"CORE": {{"vector_bytes": {}, "vector_registers": 16}}}}}})",
+            bytes));
+    return model.find_executor("CORE")->calibration.core;
+  };
+  EXPECT_EQ(facts(16).product_registers, 1);
+  EXPECT_EQ(facts(16).broadcast_multiply_adds, 0.5);
+  EXPECT_EQ(facts(32).product_registers, 0);
+  EXPECT_EQ(facts(32).broadcast_multiply_adds, 0);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // What derivatives compute, in fp64: against differences of what the functions compute, and, where
 // these have no meaning (ties, zeros, edges), against values worked out by hand.
 #include <fmt/ranges.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -93,6 +94,12 @@ double dot(const Tensor& a, const Tensor& b) {
   return out;
 }
 
+// Is the parameter the derivative by that result? The name has a number if it was taken.
+bool is_derivative_by(const std::string& parameter, const std::string& result) {
+  return parameter.starts_with("D" + result) &&
+         parameter.find_first_not_of("_0123456789", result.size() + 1) == std::string::npos;
+}
+
 // Compares every derivative with central differences of sum(R * DR) over all results R, for random
 // DR.
 void check(const std::string& text, Tensors inputs, const GradientOptions& options = {}) {
@@ -107,15 +114,15 @@ void check(const std::string& text, Tensors inputs, const GradientOptions& optio
   Tensors weights, all = inputs;
   const Function& forward = program.functions.back();
   const Function& backward = made->functions.back();
-  // The derivatives by the results; those of rank 0 may not be asked for.
+  // The derivatives by the results. None is asked for of rank 0, which counts 1, and of what
+  // nothing flows back from.
   size_t next = forward.parameters.size();
-  const bool every =
-      options.of.empty() && backward.parameters.size() == next + forward.results.size();
   for (const Name& name : forward.results) {
     if (!options.of.empty() && options.of != name.text) continue;
     Tensor weight = random_tensor(results->at(name.text).sizes, engine);
-    const bool given = every || (next < backward.parameters.size() && !weight.sizes.empty());
-    if (!given) weight.data = {1};
+    const bool given = next < backward.parameters.size() &&
+                       is_derivative_by(backward.parameters[next].name.text, name.text);
+    if (!given) weight.data.assign(weight.data.size(), weight.sizes.empty() ? 1 : 0);
     weights[name.text] = weight;
     if (given) all[backward.parameters[next++].name.text] = weight;
   }
@@ -409,6 +416,25 @@ TEST(Gradient, NotesWhatDoesNotDepend) {
       "test.tile:1:17: note: no differentiated result depends on 'B': its derivative is zero\n"
       "  function (A[N], B[N]) -> (R) { R = A * index(B, 0); }\n"
       "                  ^\n");
+}
+
+TEST(Gradient, AsksForNoDerivativeOfWhatNothingFlowsBackFrom) {
+  const auto parameters = [](const std::string& text, const GradientOptions& options) {
+    Result<Program> made = gradient(parsed(text), options);
+    EXPECT_TRUE(made.ok()) << made.status().message();
+    std::vector<std::string> out;
+    for (const Parameter& parameter : made->functions.back().parameters)
+      out.push_back(parameter.name.text);
+    return out;
+  };
+  const char* text =
+      "function (A[N], B[N]) -> (P, R, S) { P = index(A, 0); R = A * 2.0; [[no_grad]] S = B; }";
+  using testing::ElementsAre;
+  EXPECT_THAT(parameters(text, {}), ElementsAre("A", "B", "DR"));
+  EXPECT_THAT(parameters(text, {.wrt = {"A"}}), ElementsAre("A", "B", "DR"));
+  EXPECT_THAT(parameters(text, {.wrt = {"B"}}), ElementsAre("A", "B"));
+  EXPECT_THAT(parameters(text, {.of = "P"}), ElementsAre("A", "B", "DP"));
+  check(text, {{"A", values({3}, 1)}, {"B", values({3}, 2)}}, {.wrt = {"A"}});
 }
 
 TEST(Gradient, CustomDerivatives) {
