@@ -258,7 +258,7 @@ TEST(ModelFiles, MeasuredRatesOfACpuReplaceItsDefaults) {
   const SourceText file = file_of("plugins/llvm_cpu/hw/cpu.json");
   const HardwareModel guessed = loaded(file);
   EXPECT_EQ(guessed.origins().at("/exec_units/CORE/rates/fp32/ops_per_cycle").to_string(),
-            "cpu.json:57, default");
+            "cpu.json:61, default");
   const HardwareModel model = loaded(file, {},
                                      R"({"mem_units": {"L1": {}, "DRAM": {}},
           "exec_units": {"CORE": {"source": {"rates": "measured"},
@@ -268,7 +268,7 @@ TEST(ModelFiles, MeasuredRatesOfACpuReplaceItsDefaults) {
   EXPECT_EQ(rates.read_bytes_per_cycle.at("L1"), 60);
   EXPECT_EQ(rates.read_bytes_per_cycle.at("DRAM"), 8);
   const FieldOrigin& origin = model.origins().at("/exec_units/CORE/rates/fp32/ops_per_cycle");
-  EXPECT_EQ(origin.to_string(), "cpu.json:57, device");
+  EXPECT_EQ(origin.to_string(), "cpu.json:61, device");
   EXPECT_EQ(origin.source, "measured");
   EXPECT_TRUE(
       model.origins().at("/exec_units/CORE/rates/fp32/read_bytes_per_cycle/DRAM").defaulted);
