@@ -485,10 +485,9 @@ void define(CLI::App* app, GradOptions& options) {
   app->add_option("--name", options.name, "name of the function made (default: …_gradient)")
       ->type_name("NAME");
   app->footer(
-      "Prints a function with the inputs of the given one and, for each differentiated result R\n"
-      "that is not known to be of rank 0, an input DR: the derivative of a number by R. It gives "
-      "that\n"
-      "number's derivative by each input. What is zero is said on stderr.\n\n"
+      "Prints a function with the inputs of the given one and, for each differentiated\n"
+      "result R that is not known to be of rank 0, an input DR: the derivative of a number\n"
+      "by R. It gives that number's derivative by each input. What is zero is said on stderr.\n\n"
       "Examples:\n"
       "  stria grad conv.tile\n"
       "  stria grad net.tile --function loss --wrt W1,W2 --of L --keep-results");
