@@ -58,8 +58,9 @@ double loads_of(const RegisterTiling& tiling, const TiledView& view, const Tile&
 enum class PointOrder { block, reversed };
 
 // Registers that hold a view's values in a step. The points of the tile come one after the other in
-// the block's order, or in the reversed one. A value has to be held if an inner index moves the view
-// while an outer one does not, for it is used again. Any other value passes through one register.
+// the block's order, or in the reversed one. A value has to be held if an inner index moves the
+// view while an outer one does not, for it is used again. Any other value passes through one
+// register.
 double held_of(const RegisterTiling& tiling, const TiledView& view, const Tile& tile,
                PointOrder order) {
   double out = 1;
