@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <set>
 #include <utility>
 
 #include "stria/base/shown_text.h"
@@ -120,8 +119,7 @@ Result<OnnxModel> OnnxModel::read(const std::filesystem::path& path) {
   auto state = std::make_shared<State>();
   STRIA_ASSIGN(state->model, onnx::read_model(path));
   state->name = path.stem().string();
-  std::set<std::string> defaults;
-  for (const auto& data : state->model.graph.initializers) defaults.insert(data->name);
+  const auto defaults = onnx::initializer_bytes(state->model.graph);
   for (const onnx::ValueInfo& info : state->model.graph.inputs) {
     state->inputs.push_back(input_of(info));
     state->inputs.back().has_default = defaults.contains(info.name);

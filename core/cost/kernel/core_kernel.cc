@@ -6,8 +6,10 @@
 //   accesses     loads / loads in a cycle, and stores, one in a cycle; an element that lies apart
 //                from its neighbours is an access of its own
 //   sums         of a piece whose running values wait for each other: the latency of each step
-//   CACHE        bytes / the rate of the memory behind, for each cache that cannot hold it all.
-//                What is written is read first, unless it is streamed
+//   CACHE        bytes / the rate of the memory behind, for each cache that cannot hold it all, or
+//                from which other kernels of the program have pushed out what the kernel uses: as
+//                many bytes as it holds, they and the tensor itself. What is written is read
+//                first, unless it is streamed
 //
 // Operations, accesses and sums of one piece run beside each other: the longest one counts.
 // Sources: the facts' own (hwmodel/core_facts.def); stria_predict_bench has the errors.
@@ -175,15 +177,21 @@ class CoreKernel {
       cache.line_bytes = level.line_bytes;
       // Of the memory's instances, each serves so many cores.
       cache.units = memory ? std::min(cores_, as_double(std::max<int64_t>(memory->count, 1))) : 1;
+      const double capacity = level.bytes * level.filled_part;
+      const auto pushed_out = [&](const NestTensor& tensor) {
+        return behind(tensor) && tensor.outside &&
+               tensor.others_bytes + tensor.bytes > capacity * cache.units;
+      };
       cache.capacity = 1e300;
-      // What is there already does not come again.
-      if (traffic_of(nest_, cache, behind).bytes() / cache.units <= level.bytes * level.filled_part)
-        break;
-      cache.capacity = level.bytes * level.filled_part;
+      // If the cache keeps all of it, only what others have pushed out since its last use comes in.
+      const bool keeps = traffic_of(nest_, cache, behind).bytes() / cache.units <= capacity;
+      if (!keeps) cache.capacity = capacity;
       cache.ways = level.ways;
       cache.sets = level.sets;
       cache.run_lines = facts_.kernel_run_lines;
-      const KernelTraffic traffic = traffic_of(nest_, cache, behind);
+      const KernelTraffic traffic =
+          keeps ? traffic_of(nest_, cache, pushed_out) : traffic_of(nest_, cache, behind);
+      if (keeps && traffic.bytes() == 0) break;
       // What is written is read first, and goes out.
       const double bytes = traffic.read_bytes + 2 * traffic.written_bytes + traffic.streamed_bytes;
       terms.push_back(

@@ -61,4 +61,14 @@ std::string text_of(const Node& node) {
   return node.op_type;
 }
 
+std::map<std::string, int64_t> initializer_bytes(const Graph& graph) {
+  std::map<std::string, int64_t> out;
+  for (const auto& data : graph.initializers)
+    out[data->name] = static_cast<int64_t>(data->bytes.size());
+  for (const auto& data : graph.sparse_initializers)
+    out[data->values.name] =
+        static_cast<int64_t>(data->values.bytes.size() + data->indices.bytes.size());
+  return out;
+}
+
 }  // namespace stria::onnx

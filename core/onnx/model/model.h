@@ -160,6 +160,8 @@ struct Graph {
   std::vector<std::shared_ptr<const TensorData>> initializers;
   std::vector<std::shared_ptr<const SparseTensorData>> sparse_initializers;  // named by `values`
 };
+// The initialisers, dense and sparse, and the bytes that each takes in the file.
+std::map<std::string, int64_t> initializer_bytes(const Graph& graph);
 
 // FunctionProto: a function local to the model.
 struct Function {

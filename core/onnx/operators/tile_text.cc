@@ -9,6 +9,7 @@
 namespace stria::onnx {
 
 std::string number(double value) {
+  if (!std::isfinite(value)) return literal(value);
   std::string text = fmt::format("{}", std::abs(value));
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return std::signbit(value) ? "(-" + text + ")" : text;
@@ -83,17 +84,21 @@ std::string affine(std::initializer_list<std::pair<int64_t, std::string>> terms,
   return out;
 }
 
-DataType wide_type(DataType type) { return type == DataType::fp16 ? DataType::fp32 : type; }
+DataType wide_type(DataType type) {
+  return type == DataType::fp16 || type == DataType::bf16 ? DataType::fp32 : type;
+}
 
 std::string wide(const std::string& expression, DataType type) {
-  return type == DataType::fp16 ? fmt::format("as_float({}, 32)", expression) : expression;
+  return converted(expression, type, wide_type(type));
 }
 
 std::string converted(const std::string& expression, DataType from, DataType to) {
   if (from == to) return expression;
   const int bits = bit_width(to);
   if (to == DataType::boolean) return fmt::format("as_bool({})", expression);
-  if (is_float(to)) return fmt::format("as_float({}, {})", expression, bits);
+  if (is_float(to))
+    return fmt::format("{}({}, {})", to == DataType::bf16 ? "as_bfloat" : "as_float", expression,
+                       bits);
   return fmt::format("{}({}, {})", is_signed_integer(to) ? "as_int" : "as_uint", expression, bits);
 }
 

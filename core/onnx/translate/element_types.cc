@@ -12,6 +12,9 @@
 namespace stria::onnx {
 namespace {
 
+// A file of a few bytes may ask for any number of zeros.
+constexpr int64_t kMostOfSparse = int64_t{1} << 28;
+
 // Element `index` of elements of up to 8 bits, the first in the lowest bits of the first byte.
 uint32_t packed_bits(std::string_view bytes, int64_t index, int bits) {
   const int64_t first = index * bits;
@@ -124,6 +127,30 @@ Result<HostTensor> host_tensor_of(const TensorData& data) {
       const int64_t value = int64_t{pattern} - (negative ? int64_t{1} << bits : 0);
       store_scalar(*type, out.data(), e, Scalar::of_int(*type, value));
     }
+  }
+  return out;
+}
+
+Result<HostTensor> host_tensor_of(const SparseTensorData& data) {
+  int64_t count = 1;
+  for (const int64_t dim : data.dims) count *= dim;  // it fits: the reader has checked that
+  if (count > kMostOfSparse)
+    return unsupported("sparse tensor '{}' has {} elements, more than {}", data.values.name, count,
+                       kMostOfSparse);
+  STRIA_ASSIGN(const HostTensor values, host_tensor_of(data.values));
+  STRIA_ASSIGN(HostTensor out, HostTensor::create(values.type(), data.dims, data.values.name));
+  const auto element_bytes = static_cast<size_t>(byte_size(values.type()));
+  if (out.byte_count()) std::memset(out.data(), 0, out.byte_count());
+  const bool rows = data.indices.dims.size() == 2;
+  const char* at = data.indices.bytes.data();
+  for (int64_t value = 0; value < values.element_count(); ++value) {
+    int64_t flat = 0, index = 0;
+    for (size_t d = 0; d < (rows ? data.dims.size() : 1); ++d, at += sizeof index) {
+      std::memcpy(&index, at, sizeof index);
+      flat = rows ? flat * data.dims[d] + index : index;
+    }
+    std::memcpy(out.data() + static_cast<size_t>(flat) * element_bytes,
+                values.data() + static_cast<size_t>(value) * element_bytes, element_bytes);
   }
   return out;
 }

@@ -24,7 +24,9 @@ ElementType element_type_of(DataType type);
 ElementType element_of(const Value& value);
 // A tensor of the file as elements of the type that holds them. unsupported: other types.
 Result<HostTensor> host_tensor_of(const TensorData& data);
-// The same as an input or output of a program has it.
+// A sparse one with its zeros. unsupported, too: more of them than a file may ask for.
+Result<HostTensor> host_tensor_of(const SparseTensorData& data);
+// As an input or output of a program has it.
 Result<HostTensor> outside_tensor_of(const TensorData& data);
 // What callers gave, with elements of a packed type in the type that holds them.
 Result<std::shared_ptr<const HostTensor>> held(std::shared_ptr<const HostTensor> given);

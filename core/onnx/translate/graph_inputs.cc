@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <set>
 
 #include "stria/base/status.h"
 #include "stria/onnx/translate/graph_translator.h"
@@ -82,6 +81,12 @@ Status GraphTranslator::add_initializers(const Graph& graph, Scope& scope) {
       value = known(data->name, std::move(elements), data->type);
     }
     scope.values[data->name] = value;
+  }
+  for (const std::shared_ptr<const SparseTensorData>& data : graph.sparse_initializers) {
+    const std::string& name = data->values.name;
+    if (scope.values.contains(name)) continue;
+    STRIA_ASSIGN(HostTensor elements, host_tensor_of(*data));
+    scope.values[name] = known(name, std::move(elements), data->values.type);
   }
   return {};
 }
@@ -182,8 +187,7 @@ Status GraphTranslator::add_inputs(Scope& scope) {
     for (size_t d = 0; d < input.type.dims->size() && d < given->second.size(); ++d)
       dims_.emplace((*input.type.dims)[d].parameter, given->second[d]);
   }
-  std::set<std::string> defaults;
-  for (const auto& data : model_.graph.initializers) defaults.insert(data->name);
+  const auto defaults = initializer_bytes(model_.graph);
   std::vector<std::string> failures;
   for (const ValueInfo& input : model_.graph.inputs) {
     const bool asked = options_.sizes.contains(input.name) || options_.values.contains(input.name);

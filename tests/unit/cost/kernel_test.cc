@@ -99,6 +99,45 @@ TEST(KernelNest, ConstraintsLeavePointsOut) {
   EXPECT_NEAR(nest.points(nest.pieces[0]), 64, 4);  // of 72
 }
 
+// Three kernels of one section: what the others use between two uses of a tensor, and what a cache
+// then has to bring again though it would keep all of the kernel.
+constexpr const char* kCopies = R"(
+  0: #kernel block [i:256] (in A[i] fp32(1:1), out B[i] fp32(1:1)) {
+    0: $a = load(A)
+    1: B = store($a)
+  }
+  1: #kernel block [i:256] (in B[i] fp32(1:1), out C[i] fp32(1:1)) {
+    0: $b = load(B)
+    1: C = store($b)
+  }
+  2: #kernel block [i:512] (in C[0] fp32(1:1), out D[i] fp32(1:1)) {
+    0: $c = load(C)
+    1: D = store($c)
+  }
+)";
+constexpr const char* kCopied =
+    "in A[0] fp32(256:1)\ninout B[0] fp32(256:1)\ninout C[0] fp32(256:1)\nout D[0] fp32(512:1)\n";
+
+TEST(KernelNest, KnowsWhatOthersUseMeanwhile) {
+  const stripe::Program program = program_of(kCopies, kCopied);
+  ASSERT_NE(program.main(), nullptr);
+  const auto others = [&](size_t kernel) {
+    std::map<std::string, double> out;
+    for (const NestTensor& tensor :
+         kernel_nest(*program.main(), *program.main()->stmts[kernel].block()).tensors)
+      out[tensor.name] = tensor.others_bytes;
+    return out;
+  };
+  // A was used by the kernel itself, a run ago: B and C of the next one, D of the last. B was used
+  // by the next one, and then came C and D.
+  EXPECT_EQ(others(0)["A"], 1024 + 1024 + 2048);
+  EXPECT_EQ(others(0)["B"], 1024 + 2048);
+  EXPECT_EQ(others(1)["B"], 0);
+  EXPECT_EQ(others(1)["C"], 1024 + 1024);
+  EXPECT_EQ(others(2)["C"], 0);
+  EXPECT_EQ(others(2)["D"], 1024 + 1024 + 1024);
+}
+
 // An LRU cache of lines, and the bytes that come into it while all points run in order.
 class LruCache {
  public:
@@ -242,6 +281,35 @@ TEST(PredictedTime, IsWhatCountingByHandGives) {
   double others = 0;
   for (size_t t = 1; t < time->terms.size(); ++t) others += time->terms[t].seconds * 1e9;
   EXPECT_NEAR(time->seconds * 1e9, piece + facts.kernel_shown_part * others + parts, 1);
+}
+
+TEST(PredictedTime, WhatOthersPushedOutComesInAgain) {
+  const stripe::Program program = program_of(kCopies, kCopied);
+  ASSERT_NE(program.main(), nullptr);
+  auto model = core_model(1, 2);
+  ASSERT_TRUE(model.ok());
+  CoreFacts& facts = model->executors[0].calibration.core;
+  facts.kernel_run_lines = 0;
+  const auto bytes = [&](size_t kernel, int64_t cache_bytes) {
+    for (MemoryUnit& memory : model->memories)
+      if (memory.name == "L1") memory.size_bytes = cache_bytes;
+    const auto time = kernel_time(*program.main(), *program.main()->stmts[kernel].block(), *model);
+    EXPECT_TRUE(time.has_value());
+    if (time)
+      for (const auto& term : time->terms)
+        if (term.name == "L1 from DRAM") return term.seconds * 1e9 * 2;
+    return 0.0;
+  };
+  const auto filled = [&](double kept_bytes) {
+    return static_cast<int64_t>(kept_bytes / facts.filled_part);
+  };
+  // It keeps the program, the second kernel and what was just written, or not even that.
+  EXPECT_EQ(bytes(1, filled(5 * 1024 + 64)), 0);
+  EXPECT_EQ(bytes(0, filled(5 * 1024 + 64)), 0);
+  EXPECT_NEAR(bytes(0, filled(4 * 1024 + 64)), 1024, 1);      // A comes again
+  EXPECT_NEAR(bytes(0, filled(3 * 1024 + 64)), 3 * 1024, 1);  // B is read first, and goes out
+  EXPECT_NEAR(bytes(1, filled(2 * 1024 + 64)), 2 * 1024, 1);  // C alone: B is there
+  EXPECT_NEAR(bytes(1, filled(1 * 1024 + 64)), 3 * 1024, 1);  // it cannot keep both
 }
 
 // Cores begin one after another, and those without parts need not.

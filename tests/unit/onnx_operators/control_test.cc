@@ -111,6 +111,30 @@ TEST(Control, LoopOfNoRoundsCollectsNothing) {
   EXPECT_THAT(made->at(1).type.sizes, ElementsAre(0));
 }
 
+// Where the graph says no sizes, they are those that a round would make.
+TEST(Control, LoopOfNoRoundsKnowsWhatItWouldCollect) {
+  Graph body;
+  body.inputs = {{"round", {}}, {"go_on", {}}, {"total", {}}};
+  body.nodes = {node_of("Add", {"total", "total"}, {"next"}),
+                node_of("Transpose", {"next"}, {"each"}),
+                node_of("Identity", {"go_on"}, {"goes_on"})};
+  body.outputs = {{"goes_on", {}}, {"next", {}}, {"each", {}}};
+  Model model;
+  model.opsets[""] = 21;
+  Node node = node_of("Loop", {"rounds", "", "start"}, {"last", "all"});
+  node.attributes = {graph("body", body)};
+  model.graph.nodes = {node};
+  model.graph.initializers = {
+      initializer("rounds", ElementType::i64, {}, std::vector<int64_t>{0}),
+      initializer("start", ElementType::fp32, {2, 3}, std::vector<float>(6, 1.5F))};
+  model.graph.outputs = {{"last", {}}, {"all", {}}};
+  const Result<std::vector<EvaluatedOutput>> made = evaluate_model(model);
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  EXPECT_THAT(numbers(made->at(0)), testing::Each(1.5));
+  EXPECT_THAT(made->at(1).type.sizes, ElementsAre(0, 3, 2));
+  EXPECT_EQ(made->at(1).type.type, DataType::fp32);
+}
+
 TEST(Control, LoopHasALimit) {
   const Result<Translation> made = translated(loop(int64_t{1} << 40));
   ASSERT_FALSE(made.ok());

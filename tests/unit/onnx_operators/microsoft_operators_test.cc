@@ -271,5 +271,18 @@ TEST(OnnxMicrosoft, FormsOfStandardOperators) {
               HasSubstr("axis 2 of a tensor of rank 2"));
 }
 
+// Its axis is the last one in every version; before version 13 all behind it would be one with it.
+TEST(OnnxMicrosoft, QLinearSoftmaxOfOldVersions) {
+  const auto softmax = [](int64_t opset) {
+    OneNode node("QLinearSoftmax", 1, "com.microsoft");
+    node.input({1, 2, 2}, {100, 100, 100, 100}, DataType::u8).input({}, {0.1});
+    node.input({}, {100}, DataType::u8).input({}, {1.0 / 256}).input({}, {0}, DataType::u8);
+    return node.set("opset", opset);
+  };
+  expect_near(softmax(13).run(), {128, 128, 128, 128});
+  expect_near(softmax(11).run(), {128, 128, 128, 128});
+  expect_near(softmax(11).set("axis", 1).run(), {64, 64, 64, 64});
+}
+
 }  // namespace
 }  // namespace stria::onnx

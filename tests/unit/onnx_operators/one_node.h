@@ -164,6 +164,8 @@ inline void expect_near(const Result<std::vector<double>>& got, const std::vecto
   for (size_t e = 0; e < wanted.size(); ++e)
     if (std::isnan(wanted[e]))
       EXPECT_TRUE(std::isnan((*got)[e])) << e;
+    else if (std::isinf(wanted[e]))
+      EXPECT_EQ((*got)[e], wanted[e]) << e;
     else
       EXPECT_NEAR((*got)[e], wanted[e], within) << e;
 }

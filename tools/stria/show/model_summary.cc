@@ -25,11 +25,14 @@ namespace {
 int64_t bytes_inside(const onnx::Node& node) {
   size_t bytes = 0;
   const auto add_graph = [&](const onnx::Graph& graph) {
-    for (const auto& data : graph.initializers) bytes += data->bytes.size();
+    for (const auto& [name, of_one] : initializer_bytes(graph))
+      bytes += static_cast<size_t>(of_one);
   };
   visit_nodes(node, [&](const onnx::Node& each) {
     for (const onnx::Attribute& attribute : each.attributes) {
       if (attribute.t) bytes += attribute.t->bytes.size();
+      if (attribute.sparse)
+        bytes += attribute.sparse->values.bytes.size() + attribute.sparse->indices.bytes.size();
       if (attribute.g) add_graph(*attribute.g);
       for (const auto& graph : attribute.graphs) add_graph(*graph);
     }
@@ -222,11 +225,8 @@ ModelSummary summary_of(const OnnxModel& model, const std::string& file,
   for (const auto& [domain, version] : from.opsets)
     out.opsets[domain.empty() ? "ai.onnx" : domain] = version;
   out.inputs = model.inputs();
-  std::map<std::string, int64_t> bytes_of;
-  for (const auto& data : from.graph.initializers) {
-    bytes_of[data->name] = static_cast<int64_t>(data->bytes.size());
-    out.weight_bytes += bytes_of[data->name];
-  }
+  const std::map<std::string, int64_t> bytes_of = initializer_bytes(from.graph);
+  for (const auto& [name, bytes] : bytes_of) out.weight_bytes += bytes;
   std::map<std::string, SummaryValue> said;
   for (const auto* infos : {&from.graph.values, &from.graph.outputs})
     for (const onnx::ValueInfo& info : *infos) said[info.name] = value_of(info);

@@ -67,15 +67,14 @@ Result<std::string> visibility(NodeWriter& node, const AttentionSizes& of, const
   return fmt::format("{}", fmt::join(all, " && "));
 }
 
-// The type of the softmax. bf16 is computed in fp32 and kept as bf16, as there is no way back.
+// The type of the softmax: 16-bit floats are computed in fp32.
 Result<DataType> softmax_type(NodeWriter& node, DataType type) {
-  if (type == DataType::bf16) return type;
   if (!node.has_attribute("softmax_precision")) return wide_type(type);
   STRIA_ASSIGN(const int64_t written, node.integer_attribute("softmax_precision", 0));
   const std::optional<DataType> out = tile_type_of(static_cast<ElementType>(written));
   if (!out || !is_float(*out))
     return node.error(fmt::format("softmax_precision is {}, no type of floats", written));
-  return *out == DataType::bf16 ? DataType::fp32 : wide_type(*out);
+  return wide_type(*out);
 }
 
 }  // namespace

@@ -53,9 +53,6 @@ Status flex_attention(NodeWriter& node) {
       return node.error(fmt::format("softmax_precision is {}, no type of floats", written));
     inner = *asked;
   }
-  // There is no conversion of floats to bf16.
-  if (type == DataType::bf16 || inner == DataType::bf16)
-    return node.not_supported("elements of type bf16");
   const std::string scores = converted(attention_scores(node, of, by, type), type, inner);
   STRIA_ASSIGN(std::string changed, modified(node, "score_mod", scores));
   changed = node.let(changed);

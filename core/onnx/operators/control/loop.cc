@@ -2,6 +2,7 @@
 // Loop and SequenceMap: their graphs once for each round, one behind the other.
 #include <fmt/format.h>
 
+#include <functional>
 #include <string>
 
 #include "stria/onnx/operators/sequence/sequence_value.h"
@@ -23,7 +24,10 @@ Result<bool> holds(NodeWriter& node, const ValuePtr& condition) {
 }
 
 // What a loop of no rounds collects: as the graph says, with no elements along the first axis.
-Result<ValuePtr> nothing_collected(NodeWriter& node, const ValueInfo& info) {
+// Where the graph leaves that open, it is what a round would give: `round` translates one.
+Result<ValuePtr> nothing_collected(NodeWriter& node, const Graph& graph, size_t output,
+                                   const std::function<Result<std::vector<ValuePtr>>()>& round) {
+  const ValueInfo& info = graph.outputs[output];
   const auto type = tile_type_of(info.type.type);
   Sizes sizes = {0};
   bool known = type && info.type.dims.has_value();
@@ -31,11 +35,33 @@ Result<ValuePtr> nothing_collected(NodeWriter& node, const ValueInfo& info) {
     known = (*info.type.dims)[d].size.has_value();
     if (known) sizes.push_back(*(*info.type.dims)[d].size);
   }
-  if (!known)
-    return node.not_supported(
-        fmt::format("a loop of no rounds, whose graph does not say the sizes of '{}'", info.name));
+  if (!known) {
+    STRIA_ASSIGN(const std::vector<ValuePtr> made, round());
+    const ValuePtr& of = made[output];
+    if (!of || of->kind != Value::Kind::tensor)
+      return node.not_supported(
+          fmt::format("a loop of no rounds that collects '{}', which is no tensor", info.name));
+    sizes.resize(1);
+    sizes.insert(sizes.end(), of->type.sizes.begin(), of->type.sizes.end());
+    STRIA_ASSIGN(HostTensor none, HostTensor::create(of->type.type, sizes, info.name));
+    return node.graph().known(info.name, std::move(none), element_of(*of));
+  }
   STRIA_ASSIGN(HostTensor none, HostTensor::create(*type, sizes, info.name));
   return node.graph().known(info.name, std::move(none), info.type.type);
+}
+
+// The values of the graph's outputs after round `round`.
+Result<std::vector<ValuePtr>> round_of(NodeWriter& node, const Graph& graph, int64_t round,
+                                       ValuePtr condition, const std::vector<ValuePtr>& carried) {
+  STRIA_ASSIGN(HostTensor number, integer_table({round}, {}));
+  if (!condition) {
+    STRIA_ASSIGN(HostTensor yes, number_table(DataType::boolean, {1}, {}));
+    condition = node.graph().known("condition", std::move(yes));
+  }
+  std::vector<ValuePtr> inputs = {node.graph().known("round", std::move(number)),
+                                  std::move(condition)};
+  inputs.insert(inputs.end(), carried.begin(), carried.end());
+  return node.graph().translate_graph(graph, node.graph().scope(), inputs);
 }
 
 }  // namespace
@@ -71,15 +97,8 @@ Status loop(NodeWriter& node) {
       return node.not_supported(fmt::format("a loop of {} rounds, which is more than {}",
                                             rounds ? std::to_string(*rounds) : "no known number of",
                                             kMostRounds));
-    STRIA_ASSIGN(HostTensor number, integer_table({round}, {}));
-    std::vector<ValuePtr> inputs = {node.graph().known("round", std::move(number)), condition};
-    if (!condition) {
-      STRIA_ASSIGN(HostTensor yes, number_table(DataType::boolean, {1}, {}));
-      inputs[1] = node.graph().known("condition", std::move(yes));
-    }
-    inputs.insert(inputs.end(), carried.begin(), carried.end());
     STRIA_ASSIGN(const std::vector<ValuePtr> outputs,
-                 node.graph().translate_graph(graph, node.graph().scope(), inputs));
+                 round_of(node, graph, round, condition, carried));
     // Without a condition the loop ends by its number of rounds alone.
     if (condition) condition = outputs[0];
     for (size_t k = 0; k < carried.size(); ++k) carried[k] = outputs[k + 1];
@@ -91,7 +110,9 @@ Status loop(NodeWriter& node) {
   for (size_t k = 0; k < collected.size(); ++k) {
     ValuePtr all;
     if (collected[k].empty()) {
-      STRIA_ASSIGN(all, nothing_collected(node, graph.outputs[1 + carried.size() + k]));
+      STRIA_ASSIGN(all, nothing_collected(node, graph, 1 + carried.size() + k, [&] {
+                     return round_of(node, graph, 0, condition, carried);
+                   }));
     } else {
       STRIA_ASSIGN(all, joined_along(node, collected[k], 0, true));
     }

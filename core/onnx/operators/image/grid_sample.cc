@@ -202,6 +202,8 @@ Status affine_grid(NodeWriter& node) {
   std::string sum = offset;
   for (size_t d = 0; d < rank; ++d) {
     std::vector<double> places;
+    STRIA_RETURN_IF_ERROR(
+        check_table(node, fmt::format("an axis of {} points", size[d + 2]), {size[d + 2]}));
     const auto n = static_cast<double>(size[d + 2]);
     for (int64_t p = 0; p < size[d + 2]; ++p) {
       const auto at = static_cast<double>(p);

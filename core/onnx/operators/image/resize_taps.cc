@@ -7,6 +7,8 @@
 #include <cmath>
 #include <optional>
 
+#include "stria/onnx/operators/shape/moves.h"
+
 namespace stria::onnx {
 namespace {
 
@@ -21,6 +23,7 @@ std::optional<double> source_of(const std::string& mode, const ResizedAxis& axis
   if (mode == "pytorch_half_pixel") return to > 1 ? (x + 0.5) / axis.scale - 0.5 : 0;
   if (mode == "align_corners") return length == 1 ? 0 : x * (from - 1) / (length - 1);
   if (mode == "asymmetric") return x / axis.scale;
+  if (mode == "tf_half_pixel_for_nn") return (x + 0.5) / axis.scale;  // of version 11
   if (mode == "tf_crop_and_resize") {
     const double start = axis.roi_start * (from - 1), end = axis.roi_end * (from - 1);
     return to > 1 ? start + x * (end - start) / (to - 1) : (start + end) / 2;
@@ -70,9 +73,12 @@ Result<ResizeTaps> resize_taps(const NodeWriter& node, const ResizeMode& mode,
   // An element reaches `reach` old ones to each side; stretched where several become one.
   const double narrow = mode.antialias ? std::min(axis.scale, 1.0) : 1.0;
   const double reach = (mode.mode == "linear" ? 1 : 2) / narrow;
+  if (!(reach < 1e9)) return node.not_supported(fmt::format("a scale of {}", axis.scale));
   const auto first = is_nearest ? 0 : static_cast<int64_t>(std::floor(-reach)) + 1;
   ResizeTaps out;
   out.count = is_nearest ? 1 : 2 - 2 * first;
+  STRIA_RETURN_IF_ERROR(
+      check_table(node, fmt::format("an axis of {} elements", axis.to), {axis.to, out.count}));
   out.copies = axis.from == axis.to;
   for (int64_t o = 0; o < axis.to; ++o) {
     const auto source = source_of(mode.coordinates, axis, static_cast<double>(o));

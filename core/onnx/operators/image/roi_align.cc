@@ -57,6 +57,9 @@ Result<BinTaps> bin_taps(NodeWriter& node, const RoiAxis& axis, bool average) {
       axis.samples > 0 || axis.adaptive.empty()
           ? std::max<int64_t>(axis.samples, 1)
           : std::max<int64_t>(*std::max_element(axis.adaptive.begin(), axis.adaptive.end()), 1);
+  STRIA_RETURN_IF_ERROR(check_table(
+      node, fmt::format("{} bins of {} samples", axis.bins, samples),
+      {std::max<int64_t>(static_cast<int64_t>(axis.adaptive.size()), 1), axis.bins, samples}));
   HostTensor places, parts;
   STRIA_RETURN_IF_ERROR(sample_tables(axis, average, samples, places, parts));
   const std::string place = node.constant(std::move(places));
@@ -182,6 +185,8 @@ Status max_roi_pool(NodeWriter& node) {
     };
     const std::string begin = pixel(d == 0 ? 2 : 1), end = pixel(d == 0 ? 4 : 3);
     const std::string step = node.let(fmt::format("max({} - {} + 1, 1.0) / {}", end, begin, n));
+    STRIA_RETURN_IF_ERROR(check_table(node, fmt::format("an axis of {} bins", n), {n}));
+    STRIA_RETURN_IF_ERROR(check_table(node, fmt::format("an image of {} pixels", size), {size}));
     std::vector<double> numbers, offsets;
     for (int64_t b = 0; b < n; ++b) numbers.push_back(static_cast<double>(b));
     for (int64_t o = 0; o < size; ++o) offsets.push_back(static_cast<double>(o));

@@ -2,8 +2,8 @@
 // OneHot: a vector of one value for each number, with another one at the number's place.
 #include <fmt/format.h>
 
-#include "stria/onnx/translate/operator.h"
 #include "stria/onnx/operators/shape/moves.h"
+#include "stria/onnx/translate/operator.h"
 
 namespace stria::onnx::operators {
 
@@ -18,6 +18,7 @@ Status one_hot(NodeWriter& node) {
   const auto depth = static_cast<int64_t>(depth_number);
   if (node.type(2).sizes != Sizes{2})
     return node.error(fmt::format("values of sizes [{}]", list_text(node.type(2).sizes)));
+  STRIA_RETURN_IF_ERROR(check_table(node, fmt::format("a depth of {}", depth), {depth}));
   Sizes sizes = node.type(0).sizes, line(sizes.size() + 1, 1), all;
   for (int64_t p = 0; p < depth; ++p) all.push_back(p);
   sizes.insert(sizes.begin() + axis, 1);

@@ -103,7 +103,7 @@ Status unique(NodeWriter& node) {
   result[axis] = kinds;
   STRIA_ASSIGN(HostTensor values, HostTensor::create(x->type(), result, "unique"));
   const auto bytes = static_cast<size_t>(byte_size(x->type()));
-  for (int64_t o = 0; o < sizes[0]; ++o)
+  for (int64_t o = 0; inner > 0 && o < sizes[0]; ++o)
     for (int64_t k = 0; k < kinds; ++k)
       std::memcpy(
           values.data() + static_cast<size_t>((o * kinds + k) * inner) * bytes,

@@ -16,8 +16,9 @@ Pivot pivot_of(NodeWriter& node, const std::string& a, const Sizes& batch_rows, 
       node.let(used.empty() ? fmt::format("abs({})", out.column)
                             : fmt::format("{} ? -1 : abs({})", used, out.column));
   const std::string top = over_rows('>', absolute);
-  const std::string place = node.let(
-      fmt::format("{} == {} ? index({}, 1) : {}", absolute, top, out.column, batch_rows[1]));
+  // NaN is equal to nothing, and has to reach the result.
+  const std::string place = node.let(fmt::format("{0} == {1} || {0} != {0} ? index({2}, 1) : {3}",
+                                                 absolute, top, out.column, batch_rows[1]));
   out.first = over_rows('<', place);
   out.hit = node.let(fmt::format("index({}, 1) == {}", out.column, out.first));
   out.value = over_rows('+', node.let(fmt::format("{} ? {} : 0", out.hit, out.column)));

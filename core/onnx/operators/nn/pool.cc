@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
+#include "stria/onnx/operators/constant_table.h"
 #include "stria/onnx/translate/operator.h"
 
 namespace stria::onnx {
@@ -106,29 +108,45 @@ Status average(NodeWriter& node, bool whole) {
   return node.result(0, narrow(y, node.type(0).type));
 }
 
-// The place in the whole input of the first element that is the largest.
+// The place in the whole input of the first element that is the largest, in the order of rows; the
+// place is counted in the order of storage. Where a window has NaN, it is that of NaN or infinity.
 Status max_places(NodeWriter& node, const Pooling& of, const std::string& largest) {
   STRIA_ASSIGN(const int64_t column_major, node.integer_attribute("storage_order", 0));
   const Sizes& x = node.type(0).sizes;
   const size_t rank = x.size();
   int64_t stride = 1;
   std::string place;
-  // The spatial axes in the order of storage; channels and images come before them in any case.
-  for (size_t step = 0; step < rank; ++step) {
-    const size_t spatial = rank - 2;
-    const size_t d = step < spatial ? (column_major ? 2 + step : rank - 1 - step) : rank - 1 - step;
+  for (size_t d = rank; d-- > 0; stride *= x[d])
     place += fmt::format("{}as_int(index({}, {}), 64) * {}", place.empty() ? "" : " + ", of.x, d,
                          stride);
-    stride *= x[d];
+  // NaN is equal to nothing, and yet it is the largest.
+  std::string element = of.x, most = largest;
+  if (is_float(node.type(0).type)) {
+    STRIA_ASSIGN(const std::string infinity,
+                 table<float>(node, {std::numeric_limits<float>::infinity()}, {}));
+    for (std::string* value : {&element, &most})
+      *value = node.let(fmt::format("{0} != {0} ? {1} : {0}", *value, infinity));
   }
   // The first one has the greatest distance from the end.
   const std::string distance = node.let(fmt::format("{} - ({})", stride, place));
   const std::string back =
       contract(node, '>', of.forms, of.sizes,
-               fmt::format("{} == {} ? {}", access(of.x, of.source), access(largest, of.forms),
+               fmt::format("{} == {} ? {}", access(element, of.source), access(most, of.forms),
                            access(distance, of.source)),
                of.inside);
-  return node.result(1, fmt::format("{} - {}", stride, back));
+  const std::string first = node.let(fmt::format("{} - {}", stride, back));
+  if (column_major == 0 || stride == 0) return node.result(1, first);
+  // Rows and columns of the image change places; channels and images come before them in any case.
+  int64_t plane = 1;
+  for (size_t d = 2; d < rank; ++d) plane *= x[d];
+  std::string turned = fmt::format("({0} / {1}) * {1}", first, plane);
+  int64_t row_step = plane, column_step = 1;
+  for (size_t d = 2; d < rank; ++d) {
+    row_step /= x[d];
+    turned += fmt::format(" + ({} / {}) % {} * {}", first, row_step, x[d], column_step);
+    column_step *= x[d];
+  }
+  return node.result(1, turned);
 }
 
 Status lp(NodeWriter& node, bool whole) {

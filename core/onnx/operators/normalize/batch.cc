@@ -2,6 +2,7 @@
 // BatchNormalization, and the normalizations of each image: InstanceNormalization and
 // GroupNormalization.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "stria/onnx/operators/normalize/moments.h"
 #include "stria/onnx/translate/operator.h"
@@ -9,11 +10,10 @@
 namespace stria::onnx::operators {
 namespace {
 
-// Input `i` is a vector with an element for each of `size`.
-Status check_vector(NodeWriter& node, int i, int64_t size) {
+Status check_vector(NodeWriter& node, int i, const Sizes& sizes) {
   if (!node.has(i)) return node.error(fmt::format("input {} is missing", i));
-  if (node.type(i).sizes != Sizes{size})
-    return node.error(fmt::format("input {} has other sizes than [{}]", i, size));
+  if (node.type(i).sizes != sizes)
+    return node.error(fmt::format("input {} has other sizes than [{}]", i, fmt::join(sizes, ", ")));
   return {};
 }
 
@@ -30,16 +30,23 @@ Status batch_normalization(NodeWriter& node) {
   if (sizes.empty()) return node.error("its input has rank 0");
   const int64_t rank = node.rank(0);
   const int64_t channels = rank > 1 ? sizes[1] : 1;
-  const Sizes at = along(rank, rank > 1 ? 1 : 0, channels);
+  Sizes of_vector = {channels}, at = along(rank, rank > 1 ? 1 : 0, channels);
+  STRIA_ASSIGN(const int64_t spatial, node.integer_attribute("spatial", 1));
+  if (node.version() < 9 && !spatial) {
+    // Each element of an image has numbers of its own.
+    of_vector.assign(sizes.begin() + 1, sizes.end());
+    at = sizes;
+    at[0] = 1;
+  }
+  DataType computed = wide_type(type);
   std::vector<std::string> vectors(1);
   for (int i = 1; i <= 4; ++i) {
-    STRIA_RETURN_IF_ERROR(check_vector(node, i, channels));
+    STRIA_RETURN_IF_ERROR(check_vector(node, i, of_vector));
+    if (node.type(i).type == DataType::fp64) computed = DataType::fp64;
     STRIA_ASSIGN(const std::string vector, node.tensor(i));
     vectors.push_back(vector_at(vector, node.type(i).type, at));
   }
   STRIA_ASSIGN(const float epsilon, node.float_attribute("epsilon", 1e-5f));
-  STRIA_ASSIGN(const int64_t spatial, node.integer_attribute("spatial", 1));
-  if (node.version() < 9 && !spatial) return node.not_supported("spatial = 0");
   STRIA_ASSIGN(const int64_t training, node.integer_attribute("training_mode", 0));
   STRIA_ASSIGN(const float momentum, node.float_attribute("momentum", 0.9f));
   if (node.version() < 14 && node.output_count() > 1 && node.wants(1))
@@ -56,15 +63,16 @@ Status batch_normalization(NodeWriter& node) {
       const std::string mixed =
           fmt::format("({} * {} + {} * {})", vectors[static_cast<size_t>(k + 2)], literal(momentum),
                       now, literal(1 - momentum));
-      const DataType of_vector = node.type(k + 2).type;
-      return node.result(k, reshaped(narrow(mixed, of_vector), {channels}));
+      return node.result(k,
+                         reshaped(converted(mixed, computed, node.type(k + 2).type), {channels}));
     };
     STRIA_RETURN_IF_ERROR(running(1, of.mean));
     STRIA_RETURN_IF_ERROR(running(2, variance));
   }
   const std::string factor =
       node.let(fmt::format("{} / sqrt({} + {})", vectors[1], variance, literal(epsilon)));
-  return node.result(0, narrow(fmt::format("({} * {} + {})", centered, factor, vectors[2]), type));
+  return node.result(
+      0, converted(fmt::format("({} * {} + {})", centered, factor, vectors[2]), computed, type));
 }
 
 Status instance_normalization(NodeWriter& node) {
@@ -72,8 +80,8 @@ Status instance_normalization(NodeWriter& node) {
   const DataType type = node.type(0).type;
   const Sizes& sizes = node.type(0).sizes;
   if (sizes.size() < 2) return node.error("its input has less than 2 dimensions");
-  STRIA_RETURN_IF_ERROR(check_vector(node, 1, sizes[1]));
-  STRIA_RETURN_IF_ERROR(check_vector(node, 2, sizes[1]));
+  STRIA_RETURN_IF_ERROR(check_vector(node, 1, {sizes[1]}));
+  STRIA_RETURN_IF_ERROR(check_vector(node, 2, {sizes[1]}));
   STRIA_ASSIGN(const std::string scale, node.tensor(1));
   STRIA_ASSIGN(const std::string bias, node.tensor(2));
   STRIA_ASSIGN(const float epsilon, node.float_attribute("epsilon", 1e-5f));
@@ -99,8 +107,8 @@ Status group_normalization(NodeWriter& node) {
     return node.error(fmt::format("{} channels do not make {} groups", sizes[1], groups));
   const bool of_channels = node.version() >= 21;
   const int64_t count = of_channels ? sizes[1] : groups;
-  STRIA_RETURN_IF_ERROR(check_vector(node, 1, count));
-  STRIA_RETURN_IF_ERROR(check_vector(node, 2, count));
+  STRIA_RETURN_IF_ERROR(check_vector(node, 1, {count}));
+  STRIA_RETURN_IF_ERROR(check_vector(node, 2, {count}));
   STRIA_ASSIGN(const std::string scale, node.tensor(1));
   STRIA_ASSIGN(const std::string bias, node.tensor(2));
   STRIA_ASSIGN(const float epsilon, node.float_attribute("epsilon", 1e-5f));

@@ -82,7 +82,11 @@ Status layer_normalization(NodeWriter& node) {
 Status rms_normalization(NodeWriter& node) {
   STRIA_ASSIGN(const Normalized of, normalized_of(node));
   const RmsNorm out = rms_norm(node, of.x, node.type(0).sizes, of.axis, of.scale, of.epsilon);
-  STRIA_RETURN_IF_ERROR(node.result(0, narrow("(" + out.y + ")", of.type)));
+  // Its elements are of the scale's type.
+  const DataType scale = node.type(1).type;
+  const DataType computed =
+      of.type == DataType::fp64 || scale == DataType::fp64 ? DataType::fp64 : DataType::fp32;
+  STRIA_RETURN_IF_ERROR(node.result(0, converted("(" + out.y + ")", computed, scale)));
   return node.wants(1) ? node.result(1, out.inverse_deviation) : Status();
 }
 

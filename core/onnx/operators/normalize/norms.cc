@@ -6,6 +6,11 @@
 #include "stria/onnx/translate/operator.h"
 
 namespace stria::onnx::operators {
+namespace {
+
+constexpr int64_t kMostChannels = int64_t{1} << 31;  // that LRN may look at
+
+}  // namespace
 
 Status lp_normalization(NodeWriter& node) {
   STRIA_ASSIGN(std::string x, node.tensor(0));
@@ -41,7 +46,8 @@ Status local_response_normalization(NodeWriter& node) {
   const Sizes& sizes = node.type(0).sizes;
   if (sizes.size() < 2) return node.error("its input has less than 2 dimensions");
   STRIA_ASSIGN(const int64_t size, node.integer_attribute("size", 0));
-  if (size < 1) return node.error(fmt::format("size is {}", size));
+  if (size < 1 || size > kMostChannels)
+    return node.error(fmt::format("size is {}; 1 to {}", size, kMostChannels));
   STRIA_ASSIGN(const float alpha, node.float_attribute("alpha", 1e-4f));
   STRIA_ASSIGN(const float beta, node.float_attribute("beta", 0.75f));
   STRIA_ASSIGN(const float bias, node.float_attribute("bias", 1));

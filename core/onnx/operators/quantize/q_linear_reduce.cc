@@ -70,7 +70,7 @@ Status q_linear_average_pool(NodeWriter& node) {
 Status q_linear_softmax(NodeWriter& node) {
   STRIA_ASSIGN(const std::string x, numbers_at(node, 0));
   STRIA_ASSIGN(const int64_t opset, node.integer_attribute("opset", 13));
-  STRIA_ASSIGN(const int64_t written, node.integer_attribute("axis", opset < 13 ? 1 : -1));
+  STRIA_ASSIGN(const int64_t written, node.integer_attribute("axis", -1));
   STRIA_ASSIGN(const int64_t axis, node.axis(written, node.rank(0)));
   const std::vector<int64_t>& sizes = node.type(0).sizes;
   int64_t before = 1, along = 1, behind = 1;

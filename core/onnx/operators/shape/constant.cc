@@ -40,6 +40,11 @@ Status constant(NodeWriter& node) {
       if (!elements.ok()) return elements.status().with_context(text_of(node.node()));
       return node.result_known(0, std::move(*elements), attribute.t->type);
     }
+    if (attribute.name == "sparse_value" && attribute.sparse) {
+      auto elements = host_tensor_of(*attribute.sparse);
+      if (!elements.ok()) return elements.status().with_context(text_of(node.node()));
+      return node.result_known(0, std::move(*elements), attribute.sparse->values.type);
+    }
     if (attribute.name == "value_float") return list<float>(node, {attribute.f}, {});
     if (attribute.name == "value_int") return list<int64_t>(node, {attribute.i}, {});
     if (attribute.name == "value_floats")

@@ -2,6 +2,7 @@
 // Tensors of which only sizes are given: ConstantOfShape, EyeLike, Range; and Size.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "stria/onnx/operators/shape/moves.h"
@@ -43,7 +44,8 @@ Status constant_of_shape(NodeWriter& node) {
 Status eye_like(NodeWriter& node) {
   if (!node.has(0)) return node.error("input 0 is missing");
   if (node.rank(0) != 2) return node.error(fmt::format("a tensor of rank {}", node.rank(0)));
-  STRIA_ASSIGN(const int64_t above, node.integer_attribute("k", 0));
+  STRIA_ASSIGN(const int64_t k, node.integer_attribute("k", 0));
+  const int64_t above = std::clamp(k, -node.size(0, 0), node.size(0, 1));
   STRIA_ASSIGN(const int64_t number, node.integer_attribute("dtype", 0));
   DataType type = node.type(0).type;
   if (number != 0) {
@@ -61,17 +63,43 @@ Status eye_like(NodeWriter& node) {
                               " default " + zero));
 }
 
-// Its size depends on all three numbers.
-Status range(NodeWriter& node) {
+namespace {
+
+// Elements of a range. com.microsoft's may go without a delta.
+Result<double> range_length(NodeWriter& node) {
   STRIA_ASSIGN(const double start, node.number(0));
   STRIA_ASSIGN(const double limit, node.number(1));
-  // com.microsoft's may go without it.
   double delta = 1;
   if (node.has(2)) {
     STRIA_ASSIGN(delta, node.number(2));
   }
   if (delta == 0) return node.error("a delta of 0");
-  const double length = std::ceil((limit - start) / delta);
+  return std::ceil((limit - start) / delta);
+}
+
+// Of integers, whose differences may be beyond what double holds, and beyond int64.
+Result<double> integer_range_length(NodeWriter& node) {
+  STRIA_ASSIGN(const int64_t start, node.integer(0));
+  STRIA_ASSIGN(const int64_t limit, node.integer(1));
+  int64_t delta = 1;
+  if (node.has(2)) {
+    STRIA_ASSIGN(delta, node.integer(2));
+  }
+  if (delta == 0) return node.error("a delta of 0");
+  if (delta > 0 ? limit <= start : limit >= start) return 0.0;
+  const auto bits = [](int64_t value) { return static_cast<uint64_t>(value); };
+  const uint64_t span = delta > 0 ? bits(limit) - bits(start) : bits(start) - bits(limit);
+  const uint64_t step = delta > 0 ? bits(delta) : 0 - bits(delta);
+  return static_cast<double>((span - 1) / step + 1);
+}
+
+}  // namespace
+
+// Its size depends on all three numbers.
+Status range(NodeWriter& node) {
+  if (!node.has(0)) return node.error("input 0 is missing");
+  STRIA_ASSIGN(const double length,
+               is_float(node.type(0).type) ? range_length(node) : integer_range_length(node));
   if (!(length < 9e15)) return node.error(fmt::format("a range of {} elements", length));
   const int64_t count = length > 0 ? static_cast<int64_t>(length) : 0;
   STRIA_ASSIGN(const std::string first, node.tensor(0));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "stria/base/status.h"
@@ -113,6 +114,17 @@ std::string taken(NodeWriter& node, std::string_view x, const Sizes& x_sizes, si
   const std::string flat = node.let(reshaped(std::string(x), rows));
   const std::string got = node.let(fmt::format("gather({}, {})", flat, row));
   return node.let(reshaped(got, result));
+}
+
+Status check_table(const NodeWriter& node, const std::string& what,
+                   std::initializer_list<int64_t> sizes) {
+  constexpr int64_t kMost = int64_t{1} << 26;
+  int64_t elements = 1;
+  for (const int64_t size : sizes)
+    if (__builtin_mul_overflow(elements, std::max<int64_t>(size, 1), &elements) || elements > kMost)
+      return node.not_supported(fmt::format("{} needs a table of {} elements, more than {}", what,
+                                            fmt::join(sizes, " * "), kMost));
+  return {};
 }
 
 Result<HostTensor> integer_table(const std::vector<int64_t>& values, const Sizes& sizes) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,6 +47,10 @@ std::string concatenated(NodeWriter& node, const std::vector<std::string>& tenso
 std::string taken(NodeWriter& node, std::string_view x, const Sizes& x_sizes, size_t axis,
                   std::string_view positions, const Sizes& positions_sizes);
 
+// Tables that the translation makes hold 2^26 elements at most, since sizes in a file are any
+// numbers; `what` needs one of these sizes. unsupported: more.
+Status check_table(const NodeWriter& node, const std::string& what,
+                   std::initializer_list<int64_t> sizes);
 // A known tensor of integers of type i64, and one of numbers of any type.
 Result<HostTensor> integer_table(const std::vector<int64_t>& values, const Sizes& sizes);
 Result<HostTensor> number_table(DataType type, const std::vector<double>& values,

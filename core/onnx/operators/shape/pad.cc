@@ -9,8 +9,6 @@ namespace stria::onnx::operators {
 namespace {
 
 constexpr int64_t kMostAdded = int64_t{1} << 40;
-// Of a table of places, which mirrored elements come from.
-constexpr int64_t kMostMirrored = int64_t{1} << 26;
 
 struct Pads {
   Sizes before, after;
@@ -86,7 +84,7 @@ Status pad(NodeWriter& node) {
                    index_list(all.size()), all);
     } else {
       STRIA_ASSIGN(const float value, node.float_attribute("value", 0));
-      rest = node.let(value == 0 ? "0" : fmt::format("{:.9e}", value));
+      rest = node.let(value == 0 ? "0" : literal(static_cast<double>(value)));
     }
     return node.result(0, padded(node, x, sizes, pads, rest));
   }
@@ -95,9 +93,8 @@ Status pad(NodeWriter& node) {
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (pads.before[d] == 0 && pads.after[d] == 0) continue;
     const int64_t size = sizes[d];
-    if (size + pads.before[d] + pads.after[d] > kMostMirrored)
-      return node.not_supported(
-          fmt::format("mode '{}' with pads {} and {}", mode, pads.before[d], pads.after[d]));
+    STRIA_RETURN_IF_ERROR(check_table(node, fmt::format("mode '{}' of axis {}", mode, d),
+                                      {size + pads.before[d] + pads.after[d]}));
     Sizes from;
     for (int64_t at = -pads.before[d]; at < size + pads.after[d]; ++at) {
       if (size == 0) return node.error(fmt::format("mode '{}' of no elements", mode));

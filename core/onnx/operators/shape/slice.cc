@@ -60,8 +60,8 @@ Status slice(NodeWriter& node) {
     result[d] = count;
     if (count == 1)
       from[d] = std::to_string(start);
-    else if (start != 0 || step != 1)
-      from[d] = fmt::format("{} {} {} * {}", start, step < 0 ? "-" : "+", std::abs(step), to[d]);
+    else if (count > 1 && (start != 0 || step != 1))
+      from[d] = fmt::format("{} {} {} * {}", start, step < 0 ? "-" : "+", stride, to[d]);
   }
   return node.result(0, moved(node, x, from, to, result));
 }

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "stria/onnx/translate/operator.h"
 #include "stria/onnx/operators/shape/moves.h"
+#include "stria/onnx/translate/operator.h"
 
 namespace stria::onnx::operators {
 
@@ -24,6 +24,7 @@ Status split(NodeWriter& node) {
   if (parts.empty()) {
     STRIA_ASSIGN(const int64_t count, node.integer_attribute("num_outputs", node.output_count()));
     if (count < 1) return node.error(fmt::format("{} parts", count));
+    STRIA_RETURN_IF_ERROR(check_table(node, fmt::format("{} parts", count), {count}));
     const int64_t most = (size + count - 1) / count;
     for (int64_t p = 0; p < count; ++p)
       parts.push_back(std::clamp<int64_t>(size - p * most, 0, most));

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 
-#include "stria/onnx/translate/operator.h"
 #include "stria/onnx/operators/shape/moves.h"
+#include "stria/onnx/translate/operator.h"
 
 namespace stria::onnx::operators {
 namespace {
+
+constexpr int64_t kLargestBlock = int64_t{1} << 15;  // its square times channels fits in 64 bits
 
 struct Blocks {
   int64_t size = 1;
@@ -19,7 +21,8 @@ Result<Blocks> blocks_of(NodeWriter& node) {
   Blocks out;
   STRIA_ASSIGN(out.size, node.integer_attribute("blocksize", 0));
   STRIA_ASSIGN(const std::string mode, node.string_attribute("mode", "DCR"));
-  if (out.size < 1) return node.error(fmt::format("a block of size {}", out.size));
+  if (out.size < 1 || out.size > kLargestBlock)
+    return node.error(fmt::format("a block of size {}; 1 to {}", out.size, kLargestBlock));
   if (mode != "DCR" && mode != "CRD") return node.error(fmt::format("mode '{}'", mode));
   if (node.rank(0) != 4) return node.error(fmt::format("a tensor of rank {}", node.rank(0)));
   out.depth_first = mode == "DCR";

@@ -7,9 +7,10 @@
 #include <cstring>
 #include <numbers>
 
-#include "stria/onnx/translate/operator.h"
+#include "stria/onnx/operators/shape/moves.h"
 #include "stria/onnx/operators/tile_text.h"
 #include "stria/onnx/translate/graph_translator.h"
+#include "stria/onnx/translate/operator.h"
 
 namespace stria::onnx::operators {
 namespace {
@@ -18,7 +19,6 @@ Result<DataType> output_type(NodeWriter& node) {
   STRIA_ASSIGN(const int64_t written, node.integer_attribute("output_datatype", 1));
   const std::optional<DataType> out = tile_type_of(static_cast<ElementType>(written));
   if (!out) return node.error(fmt::format("output_datatype is {}", written));
-  if (*out == DataType::bf16) return node.not_supported("output_datatype bf16");
   return *out;
 }
 
@@ -59,6 +59,7 @@ Status mel_weight_matrix(NodeWriter& node) {
   if (bands < 1 || points < 1 || rate < 1 || lowest < 0 || highest <= lowest)
     return node.error(fmt::format("{} bands of {} points from {} to {} at {} samples a second",
                                   bands, points, lowest, highest, rate));
+  STRIA_RETURN_IF_ERROR(check_table(node, fmt::format("{} bands", bands), {bands}));
   const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   const double step = (mel(highest) - mel(lowest)) / static_cast<double>(bands + 2);
   std::vector<int32_t> edges;
