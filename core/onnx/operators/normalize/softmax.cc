@@ -3,6 +3,8 @@
 // it together.
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "stria/onnx/operators/normalize/softmax.h"
 #include "stria/onnx/translate/operator.h"
 
@@ -40,11 +42,12 @@ struct SoftmaxOf {
   SoftmaxParts parts;
 };
 
-Result<SoftmaxOf> softmax_of(NodeWriter& node) {
+// `kept` is not made wide.
+Result<SoftmaxOf> softmax_of(NodeWriter& node, std::optional<DataType> kept = {}) {
   SoftmaxOf out;
   STRIA_ASSIGN(out.x, node.tensor(0));
   out.type = node.type(0).type;
-  if (out.type != wide_type(out.type)) out.x = node.let(wide(out.x, out.type));
+  if (out.type != wide_type(out.type) && out.type != kept) out.x = node.let(wide(out.x, out.type));
   STRIA_ASSIGN(const std::vector<bool> axes, softmax_axes(node));
   out.parts = softmax_parts(node, out.x, node.type(0).sizes, axes);
   return out;
@@ -53,7 +56,8 @@ Result<SoftmaxOf> softmax_of(NodeWriter& node) {
 }  // namespace
 
 Status softmax(NodeWriter& node) {
-  STRIA_ASSIGN(const SoftmaxOf of, softmax_of(node));
+  // The standard's cases of bf16 round powers, sum and quotient.
+  STRIA_ASSIGN(const SoftmaxOf of, softmax_of(node, DataType::bf16));
   return node.result(0, narrow(fmt::format("({} / {})", of.parts.powers, of.parts.sum), of.type));
 }
 
