@@ -2,7 +2,8 @@
 // A kernel on cores with vector registers. All terms are of the core that has the most parts.
 //
 //   operations   vectors of multiply-adds and of other operations / multiply-adds in a cycle, times
-//                multiply_factor; and kernel_loop_cycles for each step of an innermost loop
+//                multiply_factor; broadcast_multiply_adds for a single value that all lanes get;
+//                and kernel_loop_cycles for each step of an innermost loop
 //   accesses     loads / loads in a cycle, and stores, one in a cycle; an element that lies apart
 //                from its neighbours is an access of its own
 //   sums         of a piece whose running values wait for each other: the latency of each step
@@ -114,6 +115,8 @@ class CoreKernel {
         if (access.adds) loads += each;
       } else {
         loads += each;
+        if (fills_lanes(piece, access))
+          computing += runs * facts_.broadcast_multiply_adds / rates(type_of(piece)).multiply_adds;
       }
     }
     computing = computing * facts_.multiply_factor + steps(piece) * facts_.kernel_loop_cycles;
@@ -122,6 +125,13 @@ class CoreKernel {
                  stores * facts_.kernel_store_factor);
     const double longest = std::max({computing, moving, waiting});
     (longest == computing ? operations : longest == moving ? accesses : sums) += longest;
+  }
+
+  // A single value that all lanes get.
+  bool fills_lanes(const NestPiece& piece, const NestAccess& access) const {
+    return piece.lanes > 1 && !access.chosen &&
+           std::none_of(access.form.begin(), access.form.end(),
+                        [&](const auto& term) { return nest_.loops[term.first].lanes; });
   }
 
   // How many accesses one vector of the piece is.
@@ -199,10 +209,16 @@ class CoreKernel {
     }
   }
 
+  // Of its multiply-adds, if there are any.
+  static DataType type_of(const NestPiece& piece) {
+    for (const NestOperation& operation : piece.operations)
+      if (operation.kind == Kind::multiply_add) return operation.type;
+    return DataType::fp32;
+  }
+
   DataType type_of_memory() const {
     for (const NestPiece& piece : nest_.pieces)
-      for (const NestOperation& operation : piece.operations)
-        if (operation.kind == Kind::multiply_add) return operation.type;
+      if (const DataType type = type_of(piece); type != DataType::fp32) return type;
     return DataType::fp32;
   }
 

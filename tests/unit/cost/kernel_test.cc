@@ -312,6 +312,21 @@ TEST(PredictedTime, WhatOthersPushedOutComesInAgain) {
   EXPECT_NEAR(bytes(1, filled(1 * 1024 + 64)), 3 * 1024, 1);  // it cannot keep both
 }
 
+// Each of 2,048 steps brings 4 values of A into all lanes.
+TEST(PredictedTime, ValuesForAllLanesTakeWhatTheMachineSays) {
+  const stripe::Program program = program_of(kProduct, kTensors);
+  auto model = core_model(1, 1e6);
+  ASSERT_TRUE(model.ok());
+  CoreFacts& facts = model->executors[0].calibration.core;
+  facts.broadcast_multiply_adds = 8;
+  const double operations =
+      (131072 / 8 + 2048 * 4 * 8) / 2.0 * facts.multiply_factor + 2048 * facts.kernel_loop_cycles;
+  const auto time = kernel_time(*program.main(), *program.main()->stmts[0].block(), *model);
+  ASSERT_TRUE(time.has_value());
+  EXPECT_EQ(time->terms[0].name, "operations");
+  EXPECT_NEAR(time->terms[0].seconds * 1e9, operations, 1);  // cycles, at 1 GHz
+}
+
 // Cores begin one after another, and those without parts need not.
 TEST(PredictedTime, CoresBeginOneAfterAnother) {
   const stripe::Program program = program_of(kProduct, kTensors);
