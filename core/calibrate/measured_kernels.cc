@@ -8,6 +8,7 @@
 #include <cmath>
 #include <random>
 
+#include "stria/cost/kernel/section_nests.h"
 #include "stria/runtime/executable.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/program.h"
@@ -136,16 +137,16 @@ class Meter {
     STRIA_ASSIGN(const Event event, loaded.executable.run(loaded.inputs, loaded.outputs));
     STRIA_RETURN_IF_ERROR(event.wait());
     STRIA_ASSIGN(const std::vector<KernelTime> times, event.kernel_times());
-    const stripe::Block* section = Inside::compilation(executable).device.main();
+    const std::vector<cost::SectionNest> nests =
+        cost::section_nests(*Inside::compilation(executable).device.main(), true);
     for (const KernelTime& time : times) {
       if (!time.interpreted.empty())
         return make_error(StatusCode::unsupported, "the plugin leaves {} to the interpreter",
                           time.name);
       size_t number = out_.kernels.size();
-      for (const stripe::Statement& stmt : section->stmts)
-        if (const stripe::Block* kernel = stmt.block(); kernel && kernel->name == time.name) {
-          out_.kernels.push_back(
-              {from.name + ": " + kernel->name, cost::kernel_nest(*section, *kernel), 0});
+      for (const cost::SectionNest& each : nests)
+        if (each.kernel->name == time.name) {
+          out_.kernels.push_back({from.name + ": " + time.name, each.nest, 0});
           break;
         }
       loaded.kernels.push_back(number < out_.kernels.size() ? number : kNoKernel);

@@ -18,6 +18,7 @@
 #include "options.h"
 #include "stria/base/file.h"
 #include "stria/cost/kernel/kernel_time.h"
+#include "stria/cost/kernel/section_nests.h"
 #include "stria/runtime/inside.h"
 #include "stria/runtime/runtime.h"
 
@@ -72,12 +73,11 @@ void add_kernels(const Device& device, const Case& row, const Asked& asked,
     const std::chrono::duration<double> so_far = std::chrono::steady_clock::now() - begin;
     if (run >= 3 && so_far.count() > kMostSeconds) break;
   }
+  const std::vector<cost::SectionNest> nests = cost::section_nests(*text.main(), true);
   for (size_t k = 0; k < times.size(); ++k) {
-    const stripe::Block* section = text.main();
-    for (const stripe::Statement& stmt : section->stmts) {
-      const stripe::Block* kernel = stmt.block();
-      if (!kernel || kernel->name != times[k].name) continue;
-      const auto time = cost::kernel_time(*section, *kernel, Inside::model(device));
+    for (const auto& [kernel, nest] : nests) {
+      if (kernel->name != times[k].name) continue;
+      const auto time = cost::kernel_time(nest, Inside::model(device));
       if (!time) continue;
       const Row out{row.name + ": " + kernel->name, time->seconds, time->least_seconds,
                     time->most_seconds, quick(seconds[k])};

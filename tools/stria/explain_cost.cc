@@ -11,6 +11,7 @@
 #include "progress.h"
 #include "report.h"
 #include "stria/cost/kernel/kernel_time.h"
+#include "stria/cost/kernel/section_nests.h"
 #include "stria/runtime/inside.h"
 #include "timed_runs.h"
 
@@ -27,9 +28,8 @@ std::vector<Predicted> predict(const stripe::Program& program, const HardwareMod
   std::vector<Predicted> out;
   const stripe::Block* section = program.main();
   if (section == nullptr) return out;
-  for (const stripe::Statement& stmt : section->stmts)
-    if (const stripe::Block* kernel = stmt.block())
-      out.push_back({kernel->name, cost::kernel_time(*section, *kernel, model)});
+  for (const cost::SectionNest& each : cost::section_nests(*section, true))
+    out.push_back({each.kernel->name, cost::kernel_time(each.nest, model)});
   return out;
 }
 

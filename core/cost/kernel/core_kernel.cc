@@ -8,9 +8,8 @@
 //                from its neighbours is an access of its own
 //   sums         of a piece whose running values wait for each other: the latency of each step
 //   CACHE        bytes / the rate of the memory behind, for each cache that cannot hold it all, or
-//                from which other kernels of the program have pushed out what the kernel uses: as
-//                many bytes as it holds, they and the tensor itself. What is written is read
-//                first, unless it is streamed
+//                from which the program has pushed out what the kernel uses (since_bytes of its
+//                tensors). What is written is read first, unless it is streamed
 //
 // Operations, accesses and sums of one piece run beside each other: the longest one counts.
 // Sources: the facts' own (hwmodel/core_facts.def); stria_predict_bench has the errors.
@@ -116,7 +115,8 @@ class CoreKernel {
       } else {
         loads += each;
         if (fills_lanes(piece, access))
-          computing += runs * facts_.broadcast_multiply_adds / rates(type_of(piece)).multiply_adds;
+          computing += runs * facts_.broadcast_multiply_adds /
+                       rates(multiplied(piece).value_or(DataType::fp32)).multiply_adds;
       }
     }
     computing = computing * facts_.multiply_factor + steps(piece) * facts_.kernel_loop_cycles;
@@ -189,11 +189,10 @@ class CoreKernel {
       cache.units = memory ? std::min(cores_, as_double(std::max<int64_t>(memory->count, 1))) : 1;
       const double capacity = level.bytes * level.filled_part;
       const auto pushed_out = [&](const NestTensor& tensor) {
-        return behind(tensor) && tensor.outside &&
-               tensor.others_bytes + tensor.bytes > capacity * cache.units;
+        return behind(tensor) && tensor.outside && tensor.since_bytes > capacity * cache.units;
       };
       cache.capacity = 1e300;
-      // If the cache keeps all of it, only what others have pushed out since its last use comes in.
+      // If the cache keeps all of it, only what the program has pushed out since comes in.
       const bool keeps = traffic_of(nest_, cache, behind).bytes() / cache.units <= capacity;
       if (!keeps) cache.capacity = capacity;
       cache.ways = level.ways;
@@ -209,16 +208,15 @@ class CoreKernel {
     }
   }
 
-  // Of its multiply-adds, if there are any.
-  static DataType type_of(const NestPiece& piece) {
+  static std::optional<DataType> multiplied(const NestPiece& piece) {
     for (const NestOperation& operation : piece.operations)
       if (operation.kind == Kind::multiply_add) return operation.type;
-    return DataType::fp32;
+    return std::nullopt;
   }
 
   DataType type_of_memory() const {
     for (const NestPiece& piece : nest_.pieces)
-      if (const DataType type = type_of(piece); type != DataType::fp32) return type;
+      if (const auto type = multiplied(piece)) return *type;
     return DataType::fp32;
   }
 

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <string_view>
-#include <unordered_map>
 
 #include "stria/builtins/builtin.h"
 #include "stria/stripe/tags.h"
@@ -234,50 +232,6 @@ class NestBuilder {
   KernelNest nest_;
 };
 
-// Names of the section's tensors that a statement uses.
-std::vector<std::string_view> used_by(const Statement& statement) {
-  std::vector<std::string_view> out;
-  if (const Block* block = statement.block()) {
-    for (const Refinement& ref : block->refs)
-      if (ref.dir != stripe::RefDir::none) out.push_back(ref.from);
-  } else if (const stripe::Special* special = statement.special()) {
-    out.insert(out.end(), special->inputs.begin(), special->inputs.end());
-    out.insert(out.end(), special->outputs.begin(), special->outputs.end());
-  }
-  return out;
-}
-
-// Goes back from the kernel, over the section's beginning to its end, and to the kernel itself.
-void set_others_bytes(const Block& section, const Block& kernel, std::vector<NestTensor>& tensors) {
-  size_t at = 0;
-  while (at < section.stmts.size() && section.stmts[at].block() != &kernel) ++at;
-  if (at == section.stmts.size()) return;  // it is of no section
-  std::unordered_map<std::string_view, double> bytes;
-  for (const NestTensor& tensor : tensors)
-    if (tensor.outside) bytes[tensor.name] = tensor.bytes;
-  std::unordered_map<std::string_view, NestTensor*> own;
-  const std::vector<std::string_view> used = used_by(section.stmts[at]);
-  for (NestTensor& tensor : tensors)
-    if (tensor.outside && std::find(used.begin(), used.end(), tensor.name) != used.end())
-      own[tensor.name] = &tensor;
-  double between = 0;
-  for (size_t back = 1; back <= section.stmts.size() && !own.empty(); ++back) {
-    const size_t before = (at + section.stmts.size() - back) % section.stmts.size();
-    double more = 0;
-    for (const std::string_view name : used_by(section.stmts[before])) {
-      if (const auto found = own.find(name); found != own.end()) {
-        found->second->others_bytes = between;
-        own.erase(found);
-      }
-      if (const auto found = bytes.find(name); found != bytes.end()) {
-        more += found->second;
-        bytes.erase(found);  // once
-      }
-    }
-    between += more;
-  }
-}
-
 }  // namespace
 
 double KernelNest::points(const NestPiece& piece) const {
@@ -306,9 +260,7 @@ double KernelNest::runs(const NestPiece& piece, const NestOperation& operation) 
 }
 
 KernelNest kernel_nest(const Block& section, const Block& kernel) {
-  KernelNest out = NestBuilder().build(section, kernel);
-  set_others_bytes(section, kernel, out.tensors);
-  return out;
+  return NestBuilder().build(section, kernel);
 }
 
 }  // namespace stria::cost

@@ -31,9 +31,9 @@ struct NestTensor {
   int64_t element_bytes = 1;
   double bytes = 0;      // all of it
   bool outside = false;  // it is there before and after the kernel
-  // Of other tensors, what the section's statements use between the last use of this one and the
-  // kernel; after its last statement the section begins again.
-  double others_bytes = 0;
+  // What the program touches between the last use of what the kernel touches of it and the kernel
+  // (section_nests.h); 0 if only the kernel is known.
+  double since_bytes = 0;
 };
 
 // elements = sum of stride * point, over the nest's loops.

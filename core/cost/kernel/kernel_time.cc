@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "stria/cost/kernel/section_nests.h"
+
 namespace stria::cost {
 namespace {
 
@@ -29,6 +31,8 @@ const ExecutionUnit* unit_of(const KernelNest& nest, const HardwareModel& model)
 
 std::optional<PredictedTime> kernel_time(const stripe::Block& section, const stripe::Block& kernel,
                                          const HardwareModel& model) {
+  for (const SectionNest& each : section_nests(section, true))
+    if (each.kernel == &kernel) return kernel_time(each.nest, model);
   return kernel_time(kernel_nest(section, kernel), model);
 }
 

@@ -31,10 +31,10 @@ struct PredictedTime {
   std::vector<Term> terms;  // the longest first
 };
 
-// `kernel` is a statement of `section`, which runs again and again. Data that fits into a cache is
-// there already: it was computed a moment ago, or in the run before. On a core that holds for what
-// the kernels between have not pushed out. nullopt: the model lacks rates of the unit that runs it.
-// Pure.
+// Data that fits into a cache is there already: it was computed a moment ago, or in the run before.
+// On a core that holds for what the program has not pushed out since. nullopt: the model lacks
+// rates of the unit that runs it. The first form looks at the whole section, as one that runs again
+// and again: for all of its kernels, take section_nests.h. Pure.
 std::optional<PredictedTime> kernel_time(const stripe::Block& section, const stripe::Block& kernel,
                                          const HardwareModel& model);
 std::optional<PredictedTime> kernel_time(const KernelNest& nest, const HardwareModel& model);

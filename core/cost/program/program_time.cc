@@ -9,6 +9,7 @@
 #include "stria/cost/block/flat_kernel.h"
 #include "stria/cost/block/machine_bound.h"
 #include "stria/cost/core/core_start.h"
+#include "stria/cost/kernel/section_nests.h"
 #include "stria/hwmodel/bus_width.h"
 
 namespace stria::cost {
@@ -149,6 +150,8 @@ ProgramTime program_time(const stripe::Program& device, const HardwareModel& mod
   ProgramTime out;
   const auto add = [&](const Block* section, bool prologue) {
     if (!section) return;
+    const std::vector<SectionNest> nests = section_nests(*section, !prologue);
+    auto nest = nests.begin();
     for (const stripe::Statement& statement : section->stmts) {
       const Block* kernel = statement.block();
       if (!kernel) {
@@ -156,7 +159,7 @@ ProgramTime program_time(const stripe::Program& device, const HardwareModel& mod
         out.kernels.push_back({special ? special->name : "", prologue, std::nullopt});
         continue;
       }
-      out.kernels.push_back({kernel->name, prologue, kernel_time(*section, *kernel, model)});
+      out.kernels.push_back({kernel->name, prologue, kernel_time((nest++)->nest, model)});
     }
   };
   add(device.prologue(), true);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 
 #include "stria/base/status.h"
 #include "stria/onnx/translate/graph_translator.h"
@@ -61,6 +62,19 @@ Status check_texts(const ValueInfo& info, const KnownValue& given) {
       info.type.type != ElementType::undefined)
     return wrong(info, fmt::format("texts are given, the model says {}", name_of(info.type.type)));
   return info.type.kind == ValueType::Kind::tensor ? check_sizes(info, given.sizes) : Status();
+}
+
+// Whatever computes with sizes may take their product to fit in 64 bits, in bytes and without those
+// of 0, too.
+Status check_product(const ValueInfo& info, const std::vector<int64_t>& sizes) {
+  int64_t bytes = 8;
+  for (const int64_t size : sizes) {
+    if (size < 0) return wrong(info, fmt::format("sizes [{}]", fmt::join(sizes, ", ")));
+    if (__builtin_mul_overflow(bytes, std::max<int64_t>(size, 1), &bytes))
+      return wrong(info,
+                   fmt::format("sizes [{}], whose bytes leave 64 bits", fmt::join(sizes, ", ")));
+  }
+  return {};
 }
 
 }  // namespace
@@ -174,6 +188,7 @@ Status GraphTranslator::add_input(const ValueInfo& info, Scope& scope) {
   value->element = info.type.type;
   value->depends_on = {info.name};
   STRIA_ASSIGN(value->type.sizes, sizes_of(info));
+  STRIA_RETURN_IF_ERROR(check_product(info, value->type.sizes));
   scope.values[info.name] = value;
   inputs_.push_back(value);
   return {};

@@ -10,6 +10,7 @@
 
 #include "stria/cost/kernel/kernel_time.h"
 #include "stria/cost/kernel/kernel_traffic.h"
+#include "stria/cost/kernel/section_nests.h"
 #include "stria/hwmodel/waited_memory.h"
 #include "stria/stripe/text/parser.h"
 
@@ -118,24 +119,57 @@ constexpr const char* kCopies = R"(
 constexpr const char* kCopied =
     "in A[0] fp32(256:1)\ninout B[0] fp32(256:1)\ninout C[0] fp32(256:1)\nout D[0] fp32(512:1)\n";
 
-TEST(KernelNest, KnowsWhatOthersUseMeanwhile) {
+TEST(SectionNests, KnowWhatIsTouchedSinceTheLastUse) {
   const stripe::Program program = program_of(kCopies, kCopied);
   ASSERT_NE(program.main(), nullptr);
-  const auto others = [&](size_t kernel) {
+  const auto since = [&](size_t kernel, bool again = true) {
     std::map<std::string, double> out;
-    for (const NestTensor& tensor :
-         kernel_nest(*program.main(), *program.main()->stmts[kernel].block()).tensors)
-      out[tensor.name] = tensor.others_bytes;
+    const std::vector<SectionNest> nests = section_nests(*program.main(), again);
+    for (const NestTensor& tensor : nests.at(kernel).nest.tensors)
+      out[tensor.name] = tensor.since_bytes;
     return out;
   };
-  // A was used by the kernel itself, a run ago: B and C of the next one, D of the last. B was used
-  // by the next one, and then came C and D.
-  EXPECT_EQ(others(0)["A"], 1024 + 1024 + 2048);
-  EXPECT_EQ(others(0)["B"], 1024 + 2048);
-  EXPECT_EQ(others(1)["B"], 0);
-  EXPECT_EQ(others(1)["C"], 1024 + 1024);
-  EXPECT_EQ(others(2)["C"], 0);
-  EXPECT_EQ(others(2)["D"], 1024 + 1024 + 1024);
+  // A was used by the kernel itself, a run ago; then came B and C of the next one, D of the last.
+  EXPECT_EQ(since(0)["A"], 1024 + 1024 + 1024 + 2048);
+  // The next one used B; the last one used a line of C, and D.
+  EXPECT_EQ(since(0)["B"], 1024 + 64 + 2048);
+  EXPECT_EQ(since(1)["B"], 1024);
+  // The last kernel's line of C is not what this one writes: that was a run ago.
+  EXPECT_EQ(since(1)["C"], 1024 + 64 + 2048 + 1024 + 1024);
+  EXPECT_EQ(since(2)["C"], 1024);
+  EXPECT_EQ(since(2)["D"], 2048 + 1024 + 1024 + 1024);
+  // Nothing has been used before a section that runs once.
+  EXPECT_EQ(since(0, false)["A"], HUGE_VAL);
+  EXPECT_EQ(since(1, false)["B"], 1024);
+  EXPECT_EQ(since(1, false)["C"], HUGE_VAL);
+}
+
+// Few rows of a large table push out little.
+TEST(SectionNests, CountWhatIsTouchedOfALargeTensor) {
+  const stripe::Program program = program_of(R"(
+  0: #kernel block [i:4, j:16] (in A[0, j] fp32(1048576:256, 1:1), in B[i] fp32(1:1), out C[i, j] fp32(1:16, 1:1)) {
+    0: $b = load(B)
+    1: $n = as_int.i32($b)
+    2: $a = load(A[$n, 0])
+    3: C = store($a)
+  }
+  1: #kernel block [i:4] (in B[i] fp32(1:1), out D[i] fp32(1:1)) {
+    0: $b = load(B)
+    1: D = store($b)
+  }
+)",
+                                             "in A[0, 0] fp32(1048576:256, 256:1)\n"
+                                             "in B[0] fp32(4:1)\n"
+                                             "inout C[0, 0] fp32(4:16, 16:1)\n"
+                                             "out D[0] fp32(4:1)\n");
+  ASSERT_NE(program.main(), nullptr);
+  const std::vector<SectionNest> nests = section_nests(*program.main(), true);
+  ASSERT_EQ(nests.size(), 2u);
+  for (const NestTensor& tensor : nests[1].nest.tensors)
+    if (tensor.name == "D") {
+      EXPECT_LT(tensor.since_bytes, 8192);
+      EXPECT_GT(tensor.since_bytes, 4 * 64);
+    }
 }
 
 // An LRU cache of lines, and the bytes that come into it while all points run in order.
@@ -303,11 +337,11 @@ TEST(PredictedTime, WhatOthersPushedOutComesInAgain) {
   const auto filled = [&](double kept_bytes) {
     return static_cast<int64_t>(kept_bytes / facts.filled_part);
   };
-  // It keeps the program, the second kernel and what was just written, or not even that.
-  EXPECT_EQ(bytes(1, filled(5 * 1024 + 64)), 0);
-  EXPECT_EQ(bytes(0, filled(5 * 1024 + 64)), 0);
-  EXPECT_NEAR(bytes(0, filled(4 * 1024 + 64)), 1024, 1);      // A comes again
-  EXPECT_NEAR(bytes(0, filled(3 * 1024 + 64)), 3 * 1024, 1);  // B is read first, and goes out
+  // It keeps what is used of the program, a part of that, the second kernel, or not even that.
+  EXPECT_EQ(bytes(1, filled(5 * 1024 + 128)), 0);
+  EXPECT_EQ(bytes(0, filled(5 * 1024 + 128)), 0);
+  EXPECT_NEAR(bytes(0, filled(4 * 1024)), 1024, 1);           // A comes again
+  EXPECT_NEAR(bytes(0, filled(3 * 1024)), 3 * 1024, 1);       // B is read first, and goes out
   EXPECT_NEAR(bytes(1, filled(2 * 1024 + 64)), 2 * 1024, 1);  // C alone: B is there
   EXPECT_NEAR(bytes(1, filled(1 * 1024 + 64)), 3 * 1024, 1);  // it cannot keep both
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the standard's cases do not reach: NaN and infinity, the ends of int64, nothing at all,
 // sizes that a file only claims, sparse tensors, 16-bit floats.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -190,14 +191,19 @@ TEST(OnnxLimits, TablesThatAFileOnlyClaims) {
               HasSubstr("a scale of 9.9"));
   EXPECT_THAT(OneNode("Upsample", 9).input({2}, {1, 2}).input({1}, {1e9}).failure(),
               HasSubstr("needs a table"));
-  EXPECT_THAT(OneNode("OneHot", 11)
-                  .input({1}, {0})
-                  .input({}, {huge}, DataType::i64)
-                  .input({2}, {0, 1})
-                  .failure(),
-              HasSubstr("a depth of 1099511627776 needs a table"));
-  EXPECT_THAT(OneNode("Split", 18).input({2}, {1, 2}).set("num_outputs", kHuge).failure(),
-              HasSubstr("1099511627776 parts need"));
+  EXPECT_THAT(OneNode("Split", 18).input({2}, {1, 2}).set("num_outputs", int64_t{0}).failure(),
+              HasSubstr("0 parts for 1 outputs"));
+  // A roi far away, and one that is nowhere.
+  for (const double far : {8e10, 1e30, kNan})
+    EXPECT_THAT(OneNode("Resize", 13)
+                    .input({2}, {1, 2})
+                    .input({2}, {0, far}, DataType::fp64)
+                    .no_input()
+                    .input({1}, {9}, DataType::i64)
+                    .set("mode", "linear")
+                    .set("coordinate_transformation_mode", "tf_crop_and_resize")
+                    .failure(),
+                HasSubstr(far == 8e10 ? "it was translated" : "a roi or a scale by which"));
   EXPECT_THAT(OneNode("AffineGrid", 20)
                   .input({1, 2, 3}, {1, 0, 0, 0, 1, 0})
                   .input({4}, {1, 1, huge, 2}, DataType::i64)
@@ -221,6 +227,12 @@ TEST(OnnxLimits, TablesThatAFileOnlyClaims) {
   mel.input({}, {huge}, DataType::i64).input({}, {16}, DataType::i64);
   mel.input({}, {8192}, DataType::i64).input({}, {0}).input({}, {4096});
   EXPECT_THAT(mel.failure(), HasSubstr("needs a table"));
+  EXPECT_THAT(OneNode("SpaceToDepth", 13)
+                  .input({1, int64_t{1} << 40, 0, 0}, {})
+                  .set("blocksize", int64_t{1} << 15)
+                  .when_run()
+                  .failure(),
+              HasSubstr("elements leave 64 bits"));
   for (const char* op : {"DepthToSpace", "SpaceToDepth"})
     EXPECT_THAT(OneNode(op, 11)
                     .input({1, 4, 2, 2}, std::vector<double>(16))
@@ -243,6 +255,88 @@ std::shared_ptr<SparseTensorData> sparse(const char* name, std::vector<int64_t> 
   out->indices = *initializer("", ElementType::i64, std::move(index_dims), indices);
   out->dims = std::move(dims);
   return out;
+}
+
+// Depths, parts and empty reductions need no tables.
+TEST(OnnxLimits, WhatNeedsNone) {
+  OneNode one_hot("OneHot", 11);
+  one_hot.input({2}, {-1, 1}).input({}, {3}, DataType::i64).input({2}, {5, 7});
+  expect_near(one_hot.set("axis", int64_t{0}).run(), {5, 5, 5, 7, 7, 5});
+  expect_near(OneNode("Split", 18).input({5}, {1, 2, 3, 4, 5}).set("num_outputs", 3).run(3),
+              {1, 2, 3, 4, 5});
+  expect_near(OneNode("Split", 18).input({2}, {1, 2}).set("num_outputs", kHuge).run(), {1});
+  expect_near(OneNode("ReduceMax", 20)
+                  .input({0, 3}, {}, DataType::i32)
+                  .set("keepdims", int64_t{0})
+                  .input({1}, {0}, DataType::i64)
+                  .run(),
+              {-2147483648.0, -2147483648.0, -2147483648.0});
+  // An axis that stays has no table, however long it is.
+  expect_near(OneNode("Resize", 13).input({1, 2}, {1, 2}).no_input().input({2}, {1, 2}).run(),
+              {1, 1, 2, 2});
+  // In fp32, as its runtimes.
+  OneNode pixel("Resize", 11);
+  pixel.input({10}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
+      .input({0}, {})
+      .input({1}, {static_cast<double>(1.7F)});
+  pixel.set("coordinate_transformation_mode", "tf_half_pixel_for_nn").set("nearest_mode", "floor");
+  const auto got = pixel.run();
+  ASSERT_TRUE(got.ok()) << got.status().message();
+  EXPECT_EQ((*got)[8], 5);
+}
+
+// Loops of no rounds in one another: each graph is translated once.
+TEST(OnnxLimits, LoopsOfNoRoundsInLoops) {
+  Graph body;
+  for (int depth = 0; depth < 12; ++depth) {
+    Graph outer;
+    outer.inputs = {{"round", {}}, {"go_on", {}}};
+    Node same;
+    same.op_type = "Identity";
+    same.inputs = {"go_on"};
+    same.outputs = {"goes_on"};
+    outer.nodes = {same};
+    outer.outputs = {{"goes_on", {}}};
+    std::vector<std::string> made;
+    for (int k = 0; k < 4; ++k) made.push_back(fmt::format("v{}_{}", depth, k));
+    if (depth == 0) {
+      for (const std::string& name : made) {
+        Node copy = same;
+        copy.inputs = {"x"};
+        copy.outputs = {name};
+        outer.nodes.push_back(copy);
+      }
+    } else {
+      Node loop;
+      loop.op_type = "Loop";
+      loop.inputs = {"none"};
+      loop.outputs = made;
+      loop.attributes.emplace_back();
+      loop.attributes[0].name = "body";
+      loop.attributes[0].type = Attribute::Type::g;
+      loop.attributes[0].g = std::make_shared<const Graph>(body);
+      outer.nodes.push_back(loop);
+    }
+    for (const std::string& name : made) outer.outputs.push_back({name, {}});
+    body = outer;
+  }
+  Model model;
+  model.opsets[""] = 21;
+  Node loop;
+  loop.op_type = "Loop";
+  loop.inputs = {"none"};
+  loop.outputs = {"a", "b", "c", "d"};
+  loop.attributes.emplace_back();
+  loop.attributes[0].name = "body";
+  loop.attributes[0].type = Attribute::Type::g;
+  loop.attributes[0].g = std::make_shared<const Graph>(body);
+  model.graph.nodes = {loop};
+  model.graph.initializers = {wide("none", 0),
+                              vector_input("x", ElementType::fp32, std::vector<float>{1, 2})};
+  model.graph.outputs = {{"a", {}}};
+  const auto made = evaluate_model(model);
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  EXPECT_EQ(made->at(0).type.sizes.size(), 13U);
 }
 
 TEST(OnnxSparse, InitializersAndConstants) {

@@ -36,8 +36,11 @@ Result<ValuePtr> nothing_collected(NodeWriter& node, const Graph& graph, size_t 
     if (known) sizes.push_back(*(*info.type.dims)[d].size);
   }
   if (!known) {
-    STRIA_ASSIGN(const std::vector<ValuePtr> made, round());
-    const ValuePtr& of = made[output];
+    const Result<std::vector<ValuePtr>> made = round();
+    if (!made.ok())
+      return made.status().with_context(fmt::format(
+          "a loop of no rounds, whose graph does not say the sizes of '{}'", info.name));
+    const ValuePtr& of = (*made)[output];
     if (!of || of->kind != Value::Kind::tensor)
       return node.not_supported(
           fmt::format("a loop of no rounds that collects '{}', which is no tensor", info.name));
@@ -107,12 +110,18 @@ Status loop(NodeWriter& node) {
   }
   for (size_t k = 0; k < carried.size(); ++k)
     STRIA_RETURN_IF_ERROR(node.result_value(static_cast<int>(k), carried[k]));
+  // Translated once: loops in loops would double the work with each result.
+  std::optional<std::vector<ValuePtr>> trial;
   for (size_t k = 0; k < collected.size(); ++k) {
     ValuePtr all;
     if (collected[k].empty()) {
-      STRIA_ASSIGN(all, nothing_collected(node, graph, 1 + carried.size() + k, [&] {
-                     return round_of(node, graph, 0, condition, carried);
-                   }));
+      const auto one_round = [&]() -> Result<std::vector<ValuePtr>> {
+        if (!trial) {
+          STRIA_ASSIGN(trial, round_of(node, graph, 0, condition, carried));
+        }
+        return *trial;
+      };
+      STRIA_ASSIGN(all, nothing_collected(node, graph, 1 + carried.size() + k, one_round));
     } else {
       STRIA_ASSIGN(all, joined_along(node, collected[k], 0, true));
     }

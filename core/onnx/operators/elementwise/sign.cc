@@ -68,8 +68,8 @@ Status clip(NodeWriter& node) {
       if (!node.has(input)) continue;
       STRIA_ASSIGN(const std::string limit, node.tensor(input));
       all = fmt::format("{}({}, {})", function, all, limit);
-    } else if (node.has_attribute(name) ||
-               (node.version() >= 6 && node.type(0).type != DataType::fp16)) {
+    } else if (node.has_attribute(name) || (node.version() >= 6 && is_float(node.type(0).type) &&
+                                            node.type(0).type != DataType::fp16)) {
       // From version 6 on the largest numbers of fp32 are the defaults; fp16 has none beyond.
       const float most = std::numeric_limits<float>::max();
       STRIA_ASSIGN(const float limit, node.float_attribute(name, input == 1 ? -most : most));

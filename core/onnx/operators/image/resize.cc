@@ -127,6 +127,8 @@ Result<std::string> by_period(NodeWriter& node, std::string x, Sizes& sizes, siz
     from[axis] = at;
     return moved(node, x, from, to, sizes);
   }
+  STRIA_RETURN_IF_ERROR(
+      check_table(node, fmt::format("an axis of {} elements", resized.to), {period.steps, width}));
   std::vector<double> table(static_cast<size_t>(period.steps * width));
   for (int64_t s = 0; s < period.steps; ++s)
     for (int64_t k = 0; k < taps.count; ++k) {
@@ -165,7 +167,11 @@ Result<std::string> along_axis(NodeWriter& node, std::string x, Sizes& sizes, si
     return moved(node, x, from, to, sizes, fmt::format(", t < {}", times));
   }
   const TapPeriod period = period_of(taps, resized.to, kMostSteps);
-  if (period.steps > 0 && (taps.count > 1 || period.steps == 1))
+  // A roi may lie far away; gathered taps are clamped.
+  const bool near = std::all_of(taps.positions.begin(), taps.positions.end(), [&](int64_t at) {
+    return at >= -resized.from && at < 2 * resized.from;
+  });
+  if (near && period.steps > 0 && (taps.count > 1 || period.steps == 1))
     return by_period(node, x, sizes, axis, resized, taps, period, weight_type);
   // All first taps, then all second ones.
   const bool weighted = taps.count > 1;

@@ -23,7 +23,9 @@ std::optional<double> source_of(const std::string& mode, const ResizedAxis& axis
   if (mode == "pytorch_half_pixel") return to > 1 ? (x + 0.5) / axis.scale - 0.5 : 0;
   if (mode == "align_corners") return length == 1 ? 0 : x * (from - 1) / (length - 1);
   if (mode == "asymmetric") return x / axis.scale;
-  if (mode == "tf_half_pixel_for_nn") return (x + 0.5) / axis.scale;  // of version 11
+  // Of version 11, in fp32 as its runtimes.
+  if (mode == "tf_half_pixel_for_nn")
+    return static_cast<float>(x + 0.5) / static_cast<float>(axis.scale);
   if (mode == "tf_crop_and_resize") {
     const double start = axis.roi_start * (from - 1), end = axis.roi_end * (from - 1);
     return to > 1 ? start + x * (end - start) / (to - 1) : (start + end) / 2;
@@ -77,13 +79,20 @@ Result<ResizeTaps> resize_taps(const NodeWriter& node, const ResizeMode& mode,
   const auto first = is_nearest ? 0 : static_cast<int64_t>(std::floor(-reach)) + 1;
   ResizeTaps out;
   out.count = is_nearest ? 1 : 2 - 2 * first;
+  out.copies = axis.from == axis.to;
+  // What does not change needs no tables.
+  if (out.copies && axis.scale == 1 && mode.coordinates != "tf_crop_and_resize" &&
+      source_of(mode.coordinates, axis, 0) == 0)
+    return out;
   STRIA_RETURN_IF_ERROR(
       check_table(node, fmt::format("an axis of {} elements", axis.to), {axis.to, out.count}));
-  out.copies = axis.from == axis.to;
   for (int64_t o = 0; o < axis.to; ++o) {
     const auto source = source_of(mode.coordinates, axis, static_cast<double>(o));
     if (!source)
       return node.error(fmt::format("coordinate_transformation_mode '{}'", mode.coordinates));
+    if (!(std::abs(*source) < 1e15))
+      return node.not_supported(
+          fmt::format("a roi or a scale by which element {} is that at {}", o, *source));
     const double most = static_cast<double>(axis.from) - 1;
     out.outside.push_back(mode.coordinates == "tf_crop_and_resize" &&
                           (*source < 0 || *source > most));

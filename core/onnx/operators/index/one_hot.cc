@@ -18,13 +18,11 @@ Status one_hot(NodeWriter& node) {
   const auto depth = static_cast<int64_t>(depth_number);
   if (node.type(2).sizes != Sizes{2})
     return node.error(fmt::format("values of sizes [{}]", list_text(node.type(2).sizes)));
-  STRIA_RETURN_IF_ERROR(check_table(node, fmt::format("a depth of {}", depth), {depth}));
-  Sizes sizes = node.type(0).sizes, line(sizes.size() + 1, 1), all;
-  for (int64_t p = 0; p < depth; ++p) all.push_back(p);
+  Sizes sizes = node.type(0).sizes, line(sizes.size() + 1, 1);
   sizes.insert(sizes.begin() + axis, 1);
   line[static_cast<size_t>(axis)] = depth;
-  STRIA_ASSIGN(HostTensor table, integer_table(all, line));
-  const std::string places = node.constant(std::move(table));
+  const std::string places =
+      fmt::format("index({}, {})", moved(node, values, {"0"}, index_list(line.size()), line), axis);
   const std::string number = node.let(reshaped(fmt::format("as_int({}, 64)", numbers), sizes));
   const std::string off = moved(node, values, {"0"}, {}, {});
   const std::string on = moved(node, values, {"1"}, {}, {});

@@ -75,11 +75,9 @@ Result<std::string> limits_of(NodeWriter& node, const Reduction& of, DataType ty
   Sizes kept = of.sizes;
   for (size_t d = 0; d < kept.size(); ++d)
     if (of.axes[d]) kept[d] = 1;
-  STRIA_ASSIGN(HostTensor out, HostTensor::create(type, kept, "limits"));
-  const size_t each = static_cast<size_t>(byte_size(type));
-  for (int64_t e = 0; e < out.element_count(); ++e)
-    std::memcpy(out.data() + static_cast<size_t>(e) * each, &limit, each);
-  return node.constant(std::move(out));
+  STRIA_ASSIGN(HostTensor one, HostTensor::create(type, {}, "limit"));
+  std::memcpy(one.data(), &limit, static_cast<size_t>(byte_size(type)));
+  return contract(node, '=', indices("i", kept.size()), kept, node.constant(std::move(one)) + "[]");
 }
 
 // The largest or the smallest element; of no elements what is below or above all numbers.

@@ -23,20 +23,24 @@ Status split(NodeWriter& node) {
   }
   if (parts.empty()) {
     STRIA_ASSIGN(const int64_t count, node.integer_attribute("num_outputs", node.output_count()));
-    if (count < 1) return node.error(fmt::format("{} parts", count));
-    STRIA_RETURN_IF_ERROR(check_table(node, fmt::format("{} parts", count), {count}));
-    const int64_t most = (size + count - 1) / count;
-    for (int64_t p = 0; p < count; ++p)
-      parts.push_back(std::clamp<int64_t>(size - p * most, 0, most));
+    if (count < 1 || count < node.output_count())
+      return node.error(fmt::format("{} parts for {} outputs", count, node.output_count()));
+    const int64_t most = size / count + (size % count != 0);
+    for (int64_t p = 0; p < node.output_count(); ++p)
+      parts.push_back(std::clamp<int64_t>(size - std::min(p * most, size), 0, most));
+  } else {
+    int64_t all = 0;
+    for (const int64_t part : parts) {
+      if (part < 0 || part > size) return node.error(fmt::format("a part of {} elements", part));
+      if (part > size - all)
+        return node.error(
+            fmt::format("parts of [{}] are more than {} elements", list_text(parts), size));
+      all += part;
+    }
+    if (all != size || static_cast<int>(parts.size()) < node.output_count())
+      return node.error(fmt::format("parts of [{}] do not make {} outputs of {} elements",
+                                    list_text(parts), node.output_count(), size));
   }
-  int64_t all = 0;
-  for (const int64_t part : parts) {
-    if (part < 0) return node.error(fmt::format("a part of {} elements", part));
-    all += part;
-  }
-  if (all != size || static_cast<int>(parts.size()) < node.output_count())
-    return node.error(fmt::format("parts of [{}] do not make {} outputs of {} elements",
-                                  list_text(parts), node.output_count(), size));
   int64_t begin = 0;
   for (int k = 0; k < node.output_count(); ++k) {
     const int64_t part = parts[static_cast<size_t>(k)];

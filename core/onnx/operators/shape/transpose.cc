@@ -10,7 +10,7 @@
 namespace stria::onnx::operators {
 namespace {
 
-constexpr int64_t kLargestBlock = int64_t{1} << 15;  // its square times channels fits in 64 bits
+constexpr int64_t kLargestBlock = int64_t{1} << 15;
 
 struct Blocks {
   int64_t size = 1;
@@ -26,6 +26,14 @@ Result<Blocks> blocks_of(NodeWriter& node) {
   if (mode != "DCR" && mode != "CRD") return node.error(fmt::format("mode '{}'", mode));
   if (node.rank(0) != 4) return node.error(fmt::format("a tensor of rank {}", node.rank(0)));
   out.depth_first = mode == "DCR";
+  return out;
+}
+
+// A size that becomes as many times larger. One beside a size of 0 may be any number.
+Result<int64_t> enlarged(const NodeWriter& node, int64_t size, int64_t times) {
+  int64_t out = 0;
+  if (__builtin_mul_overflow(size, times, &out))
+    return node.error(fmt::format("{} * {} elements leave 64 bits", size, times));
   return out;
 }
 
@@ -57,7 +65,9 @@ Status depth_to_space(NodeWriter& node) {
   const Sizes order = blocks.depth_first ? Sizes{0, 3, 4, 1, 5, 2} : Sizes{0, 1, 4, 2, 5, 3};
   const std::string cut = node.let(reshaped(x, parts));
   const std::string turned = transposed(node, cut, order, parts);
-  return node.result(0, reshaped(turned, {s[0], c, s[2] * b, s[3] * b}));
+  STRIA_ASSIGN(const int64_t height, enlarged(node, s[2], b));
+  STRIA_ASSIGN(const int64_t width, enlarged(node, s[3], b));
+  return node.result(0, reshaped(turned, {s[0], c, height, width}));
 }
 
 Status space_to_depth(NodeWriter& node) {
@@ -71,7 +81,8 @@ Status space_to_depth(NodeWriter& node) {
   const Sizes order = blocks.depth_first ? Sizes{0, 3, 5, 1, 2, 4} : Sizes{0, 1, 3, 5, 2, 4};
   const std::string cut = node.let(reshaped(x, parts));
   const std::string turned = transposed(node, cut, order, parts);
-  return node.result(0, reshaped(turned, {s[0], s[1] * b * b, s[2] / b, s[3] / b}));
+  STRIA_ASSIGN(const int64_t channels, enlarged(node, s[1], b * b));
+  return node.result(0, reshaped(turned, {s[0], channels, s[2] / b, s[3] / b}));
 }
 
 }  // namespace stria::onnx::operators
