@@ -137,8 +137,8 @@ class Meter {
     STRIA_ASSIGN(const Event event, loaded.executable.run(loaded.inputs, loaded.outputs));
     STRIA_RETURN_IF_ERROR(event.wait());
     STRIA_ASSIGN(const std::vector<KernelTime> times, event.kernel_times());
-    const std::vector<cost::SectionNest> nests =
-        cost::section_nests(*Inside::compilation(executable).device.main(), true);
+    const std::vector<cost::SectionNest> nests = cost::section_nests(
+        *Inside::compilation(executable).device.main(), Inside::model(device_), true);
     for (const KernelTime& time : times) {
       if (!time.interpreted.empty())
         return make_error(StatusCode::unsupported, "the plugin leaves {} to the interpreter",

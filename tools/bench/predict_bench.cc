@@ -73,7 +73,8 @@ void add_kernels(const Device& device, const Case& row, const Asked& asked,
     const std::chrono::duration<double> so_far = std::chrono::steady_clock::now() - begin;
     if (run >= 3 && so_far.count() > kMostSeconds) break;
   }
-  const std::vector<cost::SectionNest> nests = cost::section_nests(*text.main(), true);
+  const std::vector<cost::SectionNest> nests =
+      cost::section_nests(*text.main(), Inside::model(device), true);
   for (size_t k = 0; k < times.size(); ++k) {
     for (const auto& [kernel, nest] : nests) {
       if (kernel->name != times[k].name) continue;

@@ -28,7 +28,7 @@ std::vector<Predicted> predict(const stripe::Program& program, const HardwareMod
   std::vector<Predicted> out;
   const stripe::Block* section = program.main();
   if (section == nullptr) return out;
-  for (const cost::SectionNest& each : cost::section_nests(*section, true))
+  for (const cost::SectionNest& each : cost::section_nests(*section, model, true))
     out.push_back({each.kernel->name, cost::kernel_time(each.nest, model)});
   return out;
 }

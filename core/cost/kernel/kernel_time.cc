@@ -31,7 +31,7 @@ const ExecutionUnit* unit_of(const KernelNest& nest, const HardwareModel& model)
 
 std::optional<PredictedTime> kernel_time(const stripe::Block& section, const stripe::Block& kernel,
                                          const HardwareModel& model) {
-  for (const SectionNest& each : section_nests(section, true))
+  for (const SectionNest& each : section_nests(section, model, true))
     if (each.kernel == &kernel) return kernel_time(each.nest, model);
   return kernel_time(kernel_nest(section, kernel), model);
 }

@@ -12,13 +12,12 @@
 namespace stria::cost {
 namespace {
 
-// Lines of a cache that nothing leaves.
-constexpr int64_t kLineBytes = 64;
+constexpr double kWithoutEnd = std::numeric_limits<double>::infinity();
 
 // Bytes of the section's tensors, by name.
 using Touched = std::map<std::string_view, double>;
 
-Touched touched_by(const KernelNest& nest) {
+Touched touched_by(const KernelNest& nest, int64_t line_bytes) {
   std::set<size_t> used;
   for (const NestPiece& piece : nest.pieces)
     for (const NestOperation& operation : piece.operations)
@@ -28,7 +27,7 @@ Touched touched_by(const KernelNest& nest) {
     const NestTensor& tensor = nest.tensors[at];
     if (!tensor.outside) continue;
     const KernelTraffic traffic =
-        traffic_of(nest, {.capacity = 1e300, .line_bytes = kLineBytes},
+        traffic_of(nest, {.capacity = kWithoutEnd, .line_bytes = line_bytes},
                    [&](const NestTensor& each) { return &each == &tensor; });
     out[tensor.name] = std::min(traffic.bytes(), tensor.bytes);
   }
@@ -65,13 +64,15 @@ std::map<std::string_view, double> since(const std::vector<Touched>& statements,
     }
     between += more;
   }
-  for (const auto& [name, bytes] : own) out[name] = std::numeric_limits<double>::infinity();
+  for (const auto& [name, bytes] : own) out[name] = kWithoutEnd;
   return out;
 }
 
 }  // namespace
 
-std::vector<SectionNest> section_nests(const stripe::Block& section, bool again) {
+std::vector<SectionNest> section_nests(const stripe::Block& section, const HardwareModel& model,
+                                       bool again) {
+  const int64_t line_bytes = model.cache_line_bytes();
   std::vector<SectionNest> out;
   std::vector<Touched> statements;
   std::vector<size_t> places;
@@ -80,7 +81,7 @@ std::vector<SectionNest> section_nests(const stripe::Block& section, bool again)
     if (const stripe::Block* kernel = statement.block()) {
       places.push_back(statements.size());
       out.push_back({kernel, kernel_nest(section, *kernel)});
-      statements.push_back(touched_by(out.back().nest));
+      statements.push_back(touched_by(out.back().nest, line_bytes));
     } else if (const stripe::Special* special = statement.special()) {
       statements.push_back(touched_by(*special, section));
     }

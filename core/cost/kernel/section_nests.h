@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "stria/cost/kernel/kernel_nest.h"
+#include "stria/hwmodel/hardware_model.h"
 #include "stria/stripe/block.h"
 
 namespace stria::cost {
@@ -22,7 +23,8 @@ struct SectionNest {
 //
 // Rule: the last use is the last statement that touches at least half as much of the tensor as the
 // kernel does. since_bytes is what that one touches of it, and what the statements between touch of
-// all tensors, each tensor once.
-std::vector<SectionNest> section_nests(const stripe::Block& section, bool again);
+// all tensors, each tensor once, in lines of the model's nearest cache.
+std::vector<SectionNest> section_nests(const stripe::Block& section, const HardwareModel& model,
+                                       bool again);
 
 }  // namespace stria::cost

@@ -150,7 +150,7 @@ ProgramTime program_time(const stripe::Program& device, const HardwareModel& mod
   ProgramTime out;
   const auto add = [&](const Block* section, bool prologue) {
     if (!section) return;
-    const std::vector<SectionNest> nests = section_nests(*section, !prologue);
+    const std::vector<SectionNest> nests = section_nests(*section, model, !prologue);
     auto nest = nests.begin();
     for (const stripe::Statement& statement : section->stmts) {
       const Block* kernel = statement.block();

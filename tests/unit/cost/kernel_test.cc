@@ -100,6 +100,18 @@ TEST(KernelNest, ConstraintsLeavePointsOut) {
   EXPECT_NEAR(nest.points(nest.pieces[0]), 64, 4);  // of 72
 }
 
+Result<HardwareModel> core_model(int64_t cores, double dram) {
+  return load_hardware_model(
+      {"m.json", R"({"clock_mhz": 1000, "mem_units": {
+    "DRAM": {"count": 1, "size_KiB": 1048576, "policy": "managed"},
+    "L1": {"count": 1, "size_KiB": 4, "line_bytes": 64, "policy": "lru"}},
+  "exec_units": {"CORE": {"count": )" +
+                     std::to_string(cores) +
+                     R"(, "vector_bytes": 32, "vector_registers": 16, "fma_latency_cycles": 4,
+    "rates": {"fp32": {"ops_per_cycle": 32, "read_bytes_per_cycle": {"L1": 64, "DRAM": )" +
+                     std::to_string(dram) + R"(}}}}}})"});
+}
+
 // Three kernels of one section: what the others use between two uses of a tensor, and what a cache
 // then has to bring again though it would keep all of the kernel.
 constexpr const char* kCopies = R"(
@@ -122,9 +134,11 @@ constexpr const char* kCopied =
 TEST(SectionNests, KnowWhatIsTouchedSinceTheLastUse) {
   const stripe::Program program = program_of(kCopies, kCopied);
   ASSERT_NE(program.main(), nullptr);
+  const auto model = core_model(1, 2);
+  ASSERT_TRUE(model.ok());
   const auto since = [&](size_t kernel, bool again = true) {
     std::map<std::string, double> out;
-    const std::vector<SectionNest> nests = section_nests(*program.main(), again);
+    const std::vector<SectionNest> nests = section_nests(*program.main(), *model, again);
     for (const NestTensor& tensor : nests.at(kernel).nest.tensors)
       out[tensor.name] = tensor.since_bytes;
     return out;
@@ -163,7 +177,9 @@ TEST(SectionNests, CountWhatIsTouchedOfALargeTensor) {
                                              "inout C[0, 0] fp32(4:16, 16:1)\n"
                                              "out D[0] fp32(4:1)\n");
   ASSERT_NE(program.main(), nullptr);
-  const std::vector<SectionNest> nests = section_nests(*program.main(), true);
+  const auto model = core_model(1, 2);
+  ASSERT_TRUE(model.ok());
+  const std::vector<SectionNest> nests = section_nests(*program.main(), *model, true);
   ASSERT_EQ(nests.size(), 2u);
   for (const NestTensor& tensor : nests[1].nest.tensors)
     if (tensor.name == "D") {
@@ -265,18 +281,6 @@ TEST(KernelTraffic, IsThatOfAnLruCache) {
   EXPECT_GE(exact, all * 3 / 4);
   EXPECT_LE(worst, 6);
   RecordProperty("within_a_quarter", exact);
-}
-
-Result<HardwareModel> core_model(int64_t cores, double dram) {
-  return load_hardware_model(
-      {"m.json", R"({"clock_mhz": 1000, "mem_units": {
-    "DRAM": {"count": 1, "size_KiB": 1048576, "policy": "managed"},
-    "L1": {"count": 1, "size_KiB": 4, "line_bytes": 64, "policy": "lru"}},
-  "exec_units": {"CORE": {"count": )" +
-                     std::to_string(cores) +
-                     R"(, "vector_bytes": 32, "vector_registers": 16, "fma_latency_cycles": 4,
-    "rates": {"fp32": {"ops_per_cycle": 32, "read_bytes_per_cycle": {"L1": 64, "DRAM": )" +
-                     std::to_string(dram) + R"(}}}}}})"});
 }
 
 double seconds(const stripe::Program& program, int64_t cores, double dram) {
