@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "stria/cost/kernel/section_nests.h"
-
 namespace stria::cost {
 namespace {
 
@@ -28,13 +26,6 @@ const ExecutionUnit* unit_of(const KernelNest& nest, const HardwareModel& model)
 }
 
 }  // namespace
-
-std::optional<PredictedTime> kernel_time(const stripe::Block& section, const stripe::Block& kernel,
-                                         const HardwareModel& model) {
-  for (const SectionNest& each : section_nests(section, model, true))
-    if (each.kernel == &kernel) return kernel_time(each.nest, model);
-  return kernel_time(kernel_nest(section, kernel), model);
-}
 
 std::optional<PredictedTime> kernel_time(const KernelNest& nest, const HardwareModel& model) {
   const ExecutionUnit* unit = unit_of(nest, model);

@@ -31,12 +31,10 @@ struct PredictedTime {
   std::vector<Term> terms;  // the longest first
 };
 
-// Data that fits into a cache is there already: it was computed a moment ago, or in the run before.
-// On a core that holds for what the program has not pushed out since. nullopt: the model lacks
-// rates of the unit that runs it. The first form looks at the whole section, as one that runs again
-// and again: for all of its kernels, take section_nests.h. Pure.
-std::optional<PredictedTime> kernel_time(const stripe::Block& section, const stripe::Block& kernel,
-                                         const HardwareModel& model);
+// `nest` is of kernel_nest.h, or, with what the rest of the program pushes out of caches, of
+// section_nests.h. Data that fits into a cache is there already: it was computed a moment ago, or
+// in the run before; on a core that holds for what the program has not pushed out since. nullopt:
+// the model lacks rates of the unit that runs it. Pure.
 std::optional<PredictedTime> kernel_time(const KernelNest& nest, const HardwareModel& model);
 
 // "12.3 us (8.1 .. 18.5): operations 10.1, L2 from DRAM 3.2, launch 0.1"

@@ -93,13 +93,7 @@ std::string wide(const std::string& expression, DataType type) {
 }
 
 std::string converted(const std::string& expression, DataType from, DataType to) {
-  if (from == to) return expression;
-  const int bits = bit_width(to);
-  if (to == DataType::boolean) return fmt::format("as_bool({})", expression);
-  if (is_float(to))
-    return fmt::format("{}({}, {})", to == DataType::bf16 ? "as_bfloat" : "as_float", expression,
-                       bits);
-  return fmt::format("{}({}, {})", is_signed_integer(to) ? "as_int" : "as_uint", expression, bits);
+  return from == to ? expression : cast(expression, to);
 }
 
 std::string narrow(const std::string& expression, DataType type) {

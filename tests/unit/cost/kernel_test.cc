@@ -112,6 +112,11 @@ Result<HardwareModel> core_model(int64_t cores, double dram) {
                      std::to_string(dram) + R"(}}}}}})"});
 }
 
+std::optional<PredictedTime> time_of(const stripe::Program& program, size_t kernel,
+                                     const HardwareModel& model) {
+  return kernel_time(section_nests(*program.main(), model, true).at(kernel).nest, model);
+}
+
 // Three kernels of one section: what the others use between two uses of a tensor, and what a cache
 // then has to bring again though it would keep all of the kernel.
 constexpr const char* kCopies = R"(
@@ -286,7 +291,7 @@ TEST(KernelTraffic, IsThatOfAnLruCache) {
 double seconds(const stripe::Program& program, int64_t cores, double dram) {
   const auto model = core_model(cores, dram);
   EXPECT_TRUE(model.ok()) << model.status().to_string();
-  const auto time = kernel_time(*program.main(), *program.main()->stmts[0].block(), *model);
+  const auto time = time_of(program, 0, *model);
   EXPECT_TRUE(time.has_value());
   if (!time) return 0;
   EXPECT_LE(time->least_seconds, time->seconds);
@@ -311,7 +316,7 @@ TEST(PredictedTime, IsWhatCountingByHandGives) {
   const double piece = std::max({operations, moving, waits});
   const auto model = core_model(1, 1e6);
   ASSERT_TRUE(model.ok());
-  const auto time = kernel_time(*program.main(), *program.main()->stmts[0].block(), *model);
+  const auto time = time_of(program, 0, *model);
   ASSERT_TRUE(time.has_value());
   ASSERT_FALSE(time->terms.empty());
   EXPECT_NEAR(time->terms[0].seconds * 1e9, piece, 1);  // cycles, at 1 GHz
@@ -331,7 +336,7 @@ TEST(PredictedTime, WhatOthersPushedOutComesInAgain) {
   const auto bytes = [&](size_t kernel, int64_t cache_bytes) {
     for (MemoryUnit& memory : model->memories)
       if (memory.name == "L1") memory.size_bytes = cache_bytes;
-    const auto time = kernel_time(*program.main(), *program.main()->stmts[kernel].block(), *model);
+    const auto time = time_of(program, kernel, *model);
     EXPECT_TRUE(time.has_value());
     if (time)
       for (const auto& term : time->terms)
@@ -359,7 +364,7 @@ TEST(PredictedTime, ValuesForAllLanesTakeWhatTheMachineSays) {
   facts.broadcast_multiply_adds = 8;
   const double operations =
       (131072 / 8 + 2048 * 4 * 8) / 2.0 * facts.multiply_factor + 2048 * facts.kernel_loop_cycles;
-  const auto time = kernel_time(*program.main(), *program.main()->stmts[0].block(), *model);
+  const auto time = time_of(program, 0, *model);
   ASSERT_TRUE(time.has_value());
   EXPECT_EQ(time->terms[0].name, "operations");
   EXPECT_NEAR(time->terms[0].seconds * 1e9, operations, 1);  // cycles, at 1 GHz
@@ -385,13 +390,12 @@ TEST(PredictedTime, MoreCoresAndFasterMemoryTakeLess) {
 // Two threads of one core: all of them together do not do what each one does alone.
 TEST(PredictedTime, BusyCoresAreSlower) {
   const stripe::Program program = program_of(kProduct, kTensors);
-  const stripe::Block& kernel = *program.main()->stmts[0].block();
   for (const int cores : {1, 4}) {
     auto model = core_model(cores, 1e6);
     ASSERT_TRUE(model.ok());
-    const auto alone = kernel_time(*program.main(), kernel, *model);
+    const auto alone = time_of(program, 0, *model);
     model->executors[0].calibration.core.kernel_busy_factor = 1.75;
-    const auto busy = kernel_time(*program.main(), kernel, *model);
+    const auto busy = time_of(program, 0, *model);
     ASSERT_TRUE(alone && busy);
     for (size_t t = 0; t < alone->terms.size(); ++t)
       EXPECT_NEAR(busy->terms[t].seconds, (cores == 1 ? 1 : 1.75) * alone->terms[t].seconds, 1e-12);
@@ -417,7 +421,7 @@ TEST(PredictedTime, OfGroupsIsWhatCountingByHandGives) {
     "exec_units": {"CU": {"count": 4, "ops_per_cycle": 64, "op": "mac", "max_threads": 2048},
                    "LANE": {"count": 4096, "vector_bytes": 16, "vector_registers": 64}}})"});
   ASSERT_TRUE(model.ok()) << model.status().to_string();
-  const auto time = kernel_time(*program.main(), *program.main()->stmts[0].block(), *model);
+  const auto time = time_of(program, 0, *model);
   ASSERT_TRUE(time.has_value());
   const GroupFacts facts;
   // 1,024 lanes are 4 groups of 256, one on each unit. A lane loads and stores a vector, and
@@ -458,7 +462,7 @@ TEST(PredictedTime, OfGroupsCountsTheLinesOfAllLanesTogether) {
                    "LANE": {"count": 4096, "vector_bytes": 16, "vector_registers": 64}}})"});
   ASSERT_TRUE(model.ok()) << model.status().to_string();
   EXPECT_EQ(waited_memory(*model)->name, "CACHE");
-  const auto time = kernel_time(*program.main(), *program.main()->stmts[0].block(), *model);
+  const auto time = time_of(program, 0, *model);
   ASSERT_TRUE(time.has_value());
   const double bytes = 512 * 512 * 4;
   int levels = 0;
@@ -515,8 +519,7 @@ TEST(KernelTraffic, ChosenPlacesAreEachALine) {
 
 TEST(PredictedTime, IsUnknownWithoutRates) {
   const stripe::Program program = program_of(kProduct, kTensors);
-  EXPECT_FALSE(
-      kernel_time(*program.main(), *program.main()->stmts[0].block(), empty_hardware_model()));
+  EXPECT_FALSE(time_of(program, 0, empty_hardware_model()));
 }
 
 TEST(PredictedTime, SaysItsTerms) {

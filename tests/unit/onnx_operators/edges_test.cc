@@ -272,8 +272,10 @@ TEST(OnnxLimits, WhatNeedsNone) {
                   .run(),
               {-2147483648.0, -2147483648.0, -2147483648.0});
   // An axis that stays has no table, however long it is.
-  expect_near(OneNode("Resize", 13).input({1, 2}, {1, 2}).no_input().input({2}, {1, 2}).run(),
-              {1, 1, 2, 2});
+  OneNode resize("Resize", 13);
+  resize.input({int64_t{1} << 27, 0}, {}).no_input().input({2}, {1, 2}).set("mode", "linear");
+  expect_near(resize.run(), {});
+  EXPECT_THAT(resize.sizes(), ElementsAre(int64_t{1} << 27, 0));
   // In fp32, as its runtimes.
   OneNode pixel("Resize", 11);
   pixel.input({10}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
@@ -285,58 +287,68 @@ TEST(OnnxLimits, WhatNeedsNone) {
   EXPECT_EQ((*got)[8], 5);
 }
 
-// Loops of no rounds in one another: each graph is translated once.
+Node copy_of(std::string from, std::string to) {
+  Node out;
+  out.op_type = "Identity";
+  out.inputs = {std::move(from)};
+  out.outputs = {std::move(to)};
+  return out;
+}
+
+Node loop_of_no_rounds(const Graph& body, std::vector<std::string> outputs) {
+  Node out;
+  out.op_type = "Loop";
+  out.inputs = {"none"};
+  out.outputs = std::move(outputs);
+  out.attributes.emplace_back();
+  out.attributes[0].name = "body";
+  out.attributes[0].type = Attribute::Type::g;
+  out.attributes[0].g = std::make_shared<const Graph>(body);
+  return out;
+}
+
+// Loops of no rounds in one another: each graph is translated once, not once for each result.
 TEST(OnnxLimits, LoopsOfNoRoundsInLoops) {
   Graph body;
   for (int depth = 0; depth < 12; ++depth) {
     Graph outer;
     outer.inputs = {{"round", {}}, {"go_on", {}}};
-    Node same;
-    same.op_type = "Identity";
-    same.inputs = {"go_on"};
-    same.outputs = {"goes_on"};
-    outer.nodes = {same};
+    outer.nodes = {copy_of("go_on", "goes_on")};
     outer.outputs = {{"goes_on", {}}};
     std::vector<std::string> made;
     for (int k = 0; k < 4; ++k) made.push_back(fmt::format("v{}_{}", depth, k));
-    if (depth == 0) {
-      for (const std::string& name : made) {
-        Node copy = same;
-        copy.inputs = {"x"};
-        copy.outputs = {name};
-        outer.nodes.push_back(copy);
-      }
-    } else {
-      Node loop;
-      loop.op_type = "Loop";
-      loop.inputs = {"none"};
-      loop.outputs = made;
-      loop.attributes.emplace_back();
-      loop.attributes[0].name = "body";
-      loop.attributes[0].type = Attribute::Type::g;
-      loop.attributes[0].g = std::make_shared<const Graph>(body);
-      outer.nodes.push_back(loop);
-    }
     for (const std::string& name : made) outer.outputs.push_back({name, {}});
+    if (depth == 0)
+      for (const std::string& name : made) outer.nodes.push_back(copy_of("x", name));
+    else
+      outer.nodes.push_back(loop_of_no_rounds(body, made));
     body = outer;
   }
   Model model;
   model.opsets[""] = 21;
-  Node loop;
-  loop.op_type = "Loop";
-  loop.inputs = {"none"};
-  loop.outputs = {"a", "b", "c", "d"};
-  loop.attributes.emplace_back();
-  loop.attributes[0].name = "body";
-  loop.attributes[0].type = Attribute::Type::g;
-  loop.attributes[0].g = std::make_shared<const Graph>(body);
-  model.graph.nodes = {loop};
+  model.graph.nodes = {loop_of_no_rounds(body, {"a", "b", "c", "d"})};
   model.graph.initializers = {wide("none", 0),
                               vector_input("x", ElementType::fp32, std::vector<float>{1, 2})};
   model.graph.outputs = {{"a", {}}};
   const auto made = evaluate_model(model);
   ASSERT_TRUE(made.ok()) << made.status().message();
   EXPECT_EQ(made->at(0).type.sizes.size(), 13U);
+}
+
+// What computes with sizes may take them to fit in 64 bits, beside a size of 0, too.
+TEST(OnnxLimits, SizesOfInputsBeyondSixtyFourBits) {
+  Model model;
+  model.opsets[""] = 21;
+  model.graph.nodes = {copy_of("x", "y")};
+  ValueInfo x{"x", {ValueType::Kind::tensor, ElementType::fp32, {}, nullptr}};
+  x.type.dims = std::vector<Dimension>{{kHuge, ""}, {kHuge, ""}, {0, ""}};
+  model.graph.inputs = {x};
+  model.graph.outputs = {{"y", {}}};
+  TranslateOptions options;
+  options.evaluate = TileEvaluator();
+  const auto made = translate(model, options);
+  ASSERT_FALSE(made.ok());
+  EXPECT_THAT(std::string(made.status().message()), HasSubstr("whose bytes leave 64 bits"));
 }
 
 TEST(OnnxSparse, InitializersAndConstants) {

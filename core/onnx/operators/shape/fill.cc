@@ -65,27 +65,34 @@ Status eye_like(NodeWriter& node) {
 
 namespace {
 
-// Elements of a range. com.microsoft's may go without a delta.
-Result<double> range_length(NodeWriter& node) {
-  STRIA_ASSIGN(const double start, node.number(0));
-  STRIA_ASSIGN(const double limit, node.number(1));
-  double delta = 1;
+// How far a range goes, and in which steps; com.microsoft's may go without a step.
+template <typename T>
+struct Span {
+  T start, limit, delta = 1;
+};
+template <typename T, typename Read>
+Result<Span<T>> span_of(NodeWriter& node, const Read& read) {
+  Span<T> out;
+  STRIA_ASSIGN(out.start, read(0));
+  STRIA_ASSIGN(out.limit, read(1));
   if (node.has(2)) {
-    STRIA_ASSIGN(delta, node.number(2));
+    STRIA_ASSIGN(out.delta, read(2));
   }
-  if (delta == 0) return node.error("a delta of 0");
-  return std::ceil((limit - start) / delta);
+  if (out.delta == 0) return node.error("a delta of 0");
+  return out;
+}
+
+// Elements of a range.
+Result<double> range_length(NodeWriter& node) {
+  STRIA_ASSIGN(const Span<double> of, span_of<double>(node, [&](int i) { return node.number(i); }));
+  return std::ceil((of.limit - of.start) / of.delta);
 }
 
 // Of integers, whose differences may be beyond what double holds, and beyond int64.
 Result<double> integer_range_length(NodeWriter& node) {
-  STRIA_ASSIGN(const int64_t start, node.integer(0));
-  STRIA_ASSIGN(const int64_t limit, node.integer(1));
-  int64_t delta = 1;
-  if (node.has(2)) {
-    STRIA_ASSIGN(delta, node.integer(2));
-  }
-  if (delta == 0) return node.error("a delta of 0");
+  const auto read = [&](int i) { return node.integer(i); };
+  STRIA_ASSIGN(const Span<int64_t> of, span_of<int64_t>(node, read));
+  const auto [start, limit, delta] = of;
   if (delta > 0 ? limit <= start : limit >= start) return 0.0;
   const auto bits = [](int64_t value) { return static_cast<uint64_t>(value); };
   const uint64_t span = delta > 0 ? bits(limit) - bits(start) : bits(start) - bits(limit);
